@@ -1,0 +1,1 @@
+"""The world: one foreign package, one room."""

@@ -1,0 +1,1 @@
+"""Pure functions: the same bytes give the same judgement, on any machine."""

@@ -1,0 +1,1 @@
+"""Values: frozen dataclasses, standard library only."""

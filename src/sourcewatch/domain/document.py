@@ -1,0 +1,135 @@
+"""The text of a capture as labelled blocks, with its links and embeds. Every block is kept; labels only steer loudness."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+
+
+class Label(StrEnum):
+    """Where a block stands. MAIN and CHROME are visible; the others hold text that a reader may not see."""
+
+    MAIN = "main"
+    CHROME = "chrome"
+    HIDDEN = "hidden"
+    NOSCRIPT = "noscript"
+    SCRIPT = "script"
+
+
+VISIBLE = (Label.MAIN, Label.CHROME)
+
+
+class Form(StrEnum):
+    """What kind of document a payload is, by its bytes rather than by its label."""
+
+    HTML = "html"
+    MARKDOWN = "markdown"
+    TEXT = "text"
+    JSON = "json"
+    FEED = "feed"
+    XML = "xml"
+    PDF = "pdf"
+    IMAGE = "image"
+    BINARY = "binary"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One paragraph, cell, heading or line. *path* is its structural place, *link_chars* how much of it is link text."""
+
+    text: str
+    label: Label = Label.MAIN
+    tag: str = "p"
+    path: str = ""
+    link_chars: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    url: str
+    text: str = ""
+    label: Label = Label.MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """A figure that the page shows, at its absolute address. *kind*: img, poster, frame, object, css, social."""
+
+    url: str
+    alt: str = ""
+    kind: str = "img"
+    label: Label = Label.MAIN
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What was read out of a payload by a named extractor (name@version). Fragment *anchors* are not stored.
+
+    *refresh* is the target of a meta refresh (absolute), *canonical* of rel=canonical; *notes* are facts that an
+    editor must know, such as "no text layer".
+    """
+
+    form: Form
+    title: str = ""
+    language: str = ""
+    blocks: tuple[Block, ...] = ()
+    links: tuple[Link, ...] = ()
+    embeds: tuple[Embed, ...] = ()
+    extractor: str = ""
+    canonical: str = ""
+    refresh: str = ""
+    refresh_after_s: float = 0.0
+    anchors: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All visible blocks, one a line: what the `.md` sidecar and every diff show."""
+        return "\n".join(b.text for b in self.blocks if b.label in VISIBLE)
+
+    @property
+    def main_text(self) -> str:
+        return "\n".join(b.text for b in self.blocks if b.label is Label.MAIN)
+
+    @property
+    def text_sha256(self) -> str:
+        return "sha256:" + sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def pack(document: Document) -> bytes:
+    """A document as compressed JSON; `unpack(pack(d)) == d` but for *anchors*."""
+    rows = {
+        "form": document.form,
+        "title": document.title,
+        "language": document.language,
+        "blocks": [(b.text, b.label, b.tag, b.path, b.link_chars) for b in document.blocks],
+        "links": [(k.url, k.text, k.label) for k in document.links],
+        "embeds": [(e.url, e.alt, e.kind, e.label, e.caption) for e in document.embeds],
+        "extractor": document.extractor,
+        "canonical": document.canonical,
+        "refresh": document.refresh,
+        "refresh_after_s": document.refresh_after_s,
+        "notes": document.notes,
+    }
+    return zlib.compress(json.dumps(rows, ensure_ascii=True, separators=(",", ":")).encode("ascii"), 6)
+
+
+def unpack(packed: bytes) -> Document:
+    rows = json.loads(zlib.decompress(packed))
+    return Document(
+        form=Form(rows["form"]),
+        title=rows["title"],
+        language=rows["language"],
+        blocks=tuple(Block(t, Label(lab), tag, path, n) for t, lab, tag, path, n in rows["blocks"]),
+        links=tuple(Link(u, t, Label(lab)) for u, t, lab in rows["links"]),
+        embeds=tuple(Embed(u, a, k, Label(lab), c) for u, a, k, lab, c in rows["embeds"]),
+        extractor=rows["extractor"],
+        canonical=rows["canonical"],
+        refresh=rows["refresh"],
+        refresh_after_s=rows["refresh_after_s"],
+        notes=tuple(rows["notes"]),
+    )

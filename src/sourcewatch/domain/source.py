@@ -1,0 +1,160 @@
+"""What an editor declares: the site, its tiers, its sources, the quotes it relies on and the claims they carry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Literal
+
+
+class SourceKind(StrEnum):
+    """A page is read for its text, a figure (an embedded picture, poster or frame) for its bytes."""
+
+    PAGE = "page"
+    FIGURE = "figure"
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A sentence or figure that the site relies on: a W3C TextQuoteSelector and where the site uses it.
+
+    *figure* names the picture (its address, or words of its alt text) that is the quote's only evidence.
+    """
+
+    exact: str
+    prefix: str = ""
+    suffix: str = ""
+    carries: tuple[str, ...] = ()
+    cited_on: tuple[str, ...] = ()
+    figure: str = ""
+
+    @property
+    def key(self) -> str:
+        """Stable name of this quote within its source: 12 hex digits of what is searched for."""
+        return sha256("\0".join((self.exact, self.prefix, self.suffix, self.figure)).encode()).hexdigest()[
+            :12
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A request header of one source; *secret* values came from the environment and are never stored or logged."""
+
+    name: str
+    value: str = field(repr=False)
+    secret: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """A second-hand copy: evidence about itself, never an access to the original."""
+
+    url: str
+    kind: str = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One cited address. Without *url* it is unlocated: listed, never fetched, never dated.
+
+    *read* is what is fetched where it differs from what is cited. *every_s* is the interval in seconds. *alt* binds a
+    declared figure to a picture of its parent page whose address is not known beforehand.
+    """
+
+    id: str
+    tier: str
+    title: str
+    url: str | None = None
+    read: str | None = None
+    language: str = ""
+    publisher: str = ""
+    kind: SourceKind = SourceKind.PAGE
+    every_s: float = 86_400.0
+    cron: str | None = None
+    parent: str | None = None
+    alt: str = ""
+    quotes: tuple[Quote, ...] = ()
+    mirrors: tuple[Mirror, ...] = ()
+    mirror_of: str | None = None
+    cited_on: tuple[str, ...] = ()
+    headers: tuple[Header, ...] = ()
+    select: str = ""
+    ignore: tuple[str, ...] = ()
+    render: Literal["never", "auto", "always"] = "never"
+    embeds: Literal["all", "none"] = "all"
+    robots_override: str = ""
+    dates: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    notes: str = ""
+
+    @property
+    def address(self) -> str | None:
+        """What is fetched."""
+        return self.read or self.url
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement that has no address of its own; its carriers are the sources whose text holds it (tier B)."""
+
+    id: str
+    tier: str
+    text: str
+    carriers: tuple[str, ...] = ()
+    notes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """A layer of weight: A official, B official but not verifiable, C named second-hand, D community, and others."""
+
+    id: str
+    title: str
+    every_s: float = 86_400.0
+    cron: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The citing site; *language* is the language of reports (zh-CN or en), *timezone* an IANA name."""
+
+    name: str
+    url: str = ""
+    timezone: str = "UTC"
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class FetchPolicy:
+    """How requests are made. Durations in seconds, sizes in bytes; *deadline_s* bounds one whole fetch."""
+
+    contact: str = ""
+    allow_networks: tuple[str, ...] = ()
+    ca_bundle: str = ""
+    max_bytes: int = 20_000_000
+    deadline_s: float = 60.0
+    connect_s: float = 10.0
+    read_s: float = 20.0
+    respect_robots: bool = True
+    concurrency: int = 32
+
+
+@dataclass(frozen=True, slots=True)
+class HostPolicy:
+    """Manners towards one host: seconds between two requests (one is in flight at a time)."""
+
+    delay_s: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The whole of sources.toml."""
+
+    site: Site
+    fetch: FetchPolicy
+    hosts: Mapping[str, HostPolicy]
+    tiers: Mapping[str, Tier]
+    sources: tuple[Source, ...]
+    claims: tuple[Claim, ...] = ()

@@ -1,0 +1,1 @@
+"""People and machines come in here."""

@@ -1,0 +1,89 @@
+"""The house stands: imports go down the floors, and a foreign package lives in one room."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "src" / "sourcewatch"
+
+MAY_IMPORT = {
+    "domain": {"domain"},
+    "analysis": {"domain", "analysis"},
+    "adapters": {"domain", "adapters"},
+    "services": {"domain", "analysis", "services"},
+    "faces": {"domain", "analysis", "services", "faces"},
+}
+WIRING = {"faces/wiring.py"}  # the only module that knows adapters and services
+ONE_ROOM = {
+    "httpx": {"adapters/http.py", "adapters/guard.py"},
+    "httpcore": {"adapters/http.py", "adapters/guard.py"},
+    "sqlalchemy": {"adapters/tables.py", "adapters/ledger.py", "adapters/database.py"},
+    "alembic": {"adapters/database.py"},
+    "warcio": {"adapters/warc.py"},
+    "selectolax": {"analysis/html.py"},
+    "pypdfium2": {"analysis/pdf.py"},
+    "apscheduler": {"faces/daemon.py"},
+    "typer": {"faces/cli.py"},
+    "protego": {"adapters/hosts.py"},
+}
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(module: str, tree: ast.Module) -> Iterator[str]:
+    """Absolute dotted names of all that a module imports, inside functions too."""
+    parts = ["sourcewatch", *module.removesuffix(".py").split("/")]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(parts[: len(parts) - node.level]) if node.level else ""
+            whole = ".".join(filter(None, (base, node.module)))
+            yield whole
+            yield from (f"{whole}.{alias.name}" for alias in node.names)
+
+
+def floor_of(dotted: str) -> str | None:
+    parts = dotted.split(".")
+    return parts[1] if parts[0] == "sourcewatch" and len(parts) > 1 and parts[1] in MAY_IMPORT else None
+
+
+@pytest.mark.parametrize(
+    ("module", "tree"), list(modules()), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_imports_only_go_down(module: str, tree: ast.Module) -> None:
+    floor = module.split("/")[0]
+    if floor not in MAY_IMPORT:
+        return
+    allowed = MAY_IMPORT[floor] | ({"adapters"} if module in WIRING else set())
+    upward = {name for name in imported(module, tree) if (f := floor_of(name)) and f not in allowed}
+    assert not upward, f"{module} imports upwards: {sorted(upward)}"
+
+
+def test_the_domain_uses_the_standard_library_only() -> None:
+    import sys
+
+    for module, tree in modules():
+        if module.startswith("domain/"):
+            foreign = {
+                name.split(".")[0]
+                for name in imported(module, tree)
+                if name.split(".")[0] not in sys.stdlib_module_names and name.split(".")[0] != "sourcewatch"
+            }
+            assert not foreign, f"{module} imports {foreign}"
+
+
+def test_a_foreign_package_lives_in_one_room() -> None:
+    for module, tree in modules():
+        for name in imported(module, tree):
+            rooms = ONE_ROOM.get(name.split(".")[0])
+            assert rooms is None or module in rooms, (
+                f"{module} imports {name}; only {sorted(rooms or ())} may"
+            )
