@@ -55,9 +55,7 @@ def floor_of(dotted: str) -> str | None:
     return parts[1] if parts[0] == "sourcewatch" and len(parts) > 1 and parts[1] in MAY_IMPORT else None
 
 
-@pytest.mark.parametrize(
-    ("module", "tree"), list(modules()), ids=lambda value: value if isinstance(value, str) else ""
-)
+@pytest.mark.parametrize(("module", "tree"), list(modules()), ids=lambda value: value if isinstance(value, str) else "")
 def test_imports_only_go_down(module: str, tree: ast.Module) -> None:
     floor = module.split("/")[0]
     if floor not in MAY_IMPORT:
@@ -84,6 +82,4 @@ def test_a_foreign_package_lives_in_one_room() -> None:
     for module, tree in modules():
         for name in imported(module, tree):
             rooms = ONE_ROOM.get(name.split(".")[0])
-            assert rooms is None or module in rooms, (
-                f"{module} imports {name}; only {sorted(rooms or ())} may"
-            )
+            assert rooms is None or module in rooms, f"{module} imports {name}; only {sorted(rooms or ())} may"

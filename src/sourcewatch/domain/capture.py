@@ -1,4 +1,4 @@
-"""What a fetch brought: exchanges, a capture, or a failure with its real cause. Plain values that can cross processes."""
+"""What a fetch brought: exchanges, a capture, or a failure with its cause. Plain values that can cross processes."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Extent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """*kept*: share of the old 4-token shingles still there; *novelty*: share of the new ones that are new. Both 0–1."""
+    """*kept*: share of the old 4-token shingles still there; *novelty*: share of the new that are new. Both 0–1."""
 
     kept: float
     novelty: float

@@ -1,4 +1,4 @@
-"""The text of a capture as labelled blocks, with its links and embeds. Every block is kept; labels only steer loudness."""
+"""The text of a capture as labelled blocks, with links and embeds. Every block is kept; labels steer loudness only."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One paragraph, cell, heading or line. *path* is its structural place, *link_chars* how much of it is link text."""
+    """One paragraph, cell, heading or line. *path* is its structural place, *link_chars* its letters of link text."""
 
     text: str
     label: Label = Label.MAIN

@@ -34,9 +34,7 @@ class Quote:
     @property
     def key(self) -> str:
         """Stable name of this quote within its source: 12 hex digits of what is searched for."""
-        return sha256("\0".join((self.exact, self.prefix, self.suffix, self.figure)).encode()).hexdigest()[
-            :12
-        ]
+        return sha256("\0".join((self.exact, self.prefix, self.suffix, self.figure)).encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
