@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from typing import Any
 
 from .document import Label
 
@@ -129,3 +133,60 @@ class Sighting:
     @property
     def stands(self) -> bool:
         return self.kind in STANDS
+
+
+def pack_change(change: Change) -> bytes:
+    """A change's edits and title as compressed JSON; `unpack_edits` is the inverse for the edits."""
+    rows = {
+        "title": change.title,
+        "edits": [
+            (e.kind, e.old, e.new, [(int(p.op), p.text) for p in e.parts], e.label, e.suppressed_by)
+            for e in change.edits
+        ],
+    }
+    return zlib.compress(json.dumps(rows, separators=(",", ":")).encode("ascii"), 6)
+
+
+def unpack_edits(packed: bytes) -> tuple[tuple[Edit, ...], tuple[str, str] | None]:
+    """The edits of a packed change, and the two titles when they differ."""
+    rows = json.loads(zlib.decompress(packed))
+    edits = tuple(
+        Edit(EditKind(kind), old, new, tuple(Part(Op(op), text) for op, text in parts), Label(label), suppressed_by)
+        for kind, old, new, parts, label, suppressed_by in rows["edits"]
+    )
+    return edits, (rows["title"][0], rows["title"][1]) if rows["title"] else None
+
+
+def sighting_facts(sighting: Sighting) -> dict[str, Any]:
+    """All of a sighting but its key, kind and score, as JSON values, empty ones left out."""
+    facts = {
+        "layer": sighting.layer,
+        "start": sighting.start,
+        "end": sighting.end,
+        "found": sighting.found,
+        "parts": [(int(p.op), p.text) for p in sighting.parts],
+        "numbers_old": list(sighting.numbers_old),
+        "numbers_new": list(sighting.numbers_new),
+        "negation_changed": sighting.negation_changed,
+        "occurrences": sighting.occurrences,
+        "reason": sighting.reason,
+    }
+    return {key: value for key, value in facts.items() if value not in ("", None, [], False)}
+
+
+def sighting_of(quote: str, kind: str, score: float, facts: Mapping[str, Any]) -> Sighting:
+    return Sighting(
+        quote=quote,
+        kind=SightingKind(kind),
+        score=score,
+        layer=facts.get("layer", ""),
+        start=facts.get("start"),
+        end=facts.get("end"),
+        found=facts.get("found", ""),
+        parts=tuple(Part(Op(op), text) for op, text in facts.get("parts", ())),
+        numbers_old=tuple(facts.get("numbers_old", ())),
+        numbers_new=tuple(facts.get("numbers_new", ())),
+        negation_changed=facts.get("negation_changed", False),
+        occurrences=facts.get("occurrences", 0),
+        reason=facts.get("reason", ""),
+    )

@@ -1,0 +1,176 @@
+"""The database: how it is opened, migrated and guarded. SQLite by default, PostgreSQL by URL; one schema for both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from alembic.util.exc import CommandError
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+
+from ..domain.errors import StorageError
+from .tables import FACTS
+
+# The span of an unchanged access may grow, one check at a time; a run's end is written once; nothing else moves.
+_MAY_CHANGE = {
+    "checks": "NEW.n = OLD.n + 1 AND NEW.last_at >= OLD.last_at AND OLD.accessed AND {same}",
+    "runs": "OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL AND {same}",
+}
+_FREE = {"checks": {"n", "last_at", "ms"}, "runs": {"ended_at", "void_reason"}}
+
+
+def open_engine(url: str) -> Engine:
+    """An engine with what honest storage needs. Raises StorageError for an address that no driver knows."""
+    try:
+        engine = create_engine(url, connect_args={"timeout": 30} if url.startswith("sqlite") else {})
+    except (ArgumentError, NoSuchModuleError, ImportError) as error:
+        raise StorageError(f"the database address cannot be used: {error}") from error
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _pragmas)
+    return engine
+
+
+def _pragmas(connection: object, _: object) -> None:
+    cursor = connection.cursor()  # type: ignore[attr-defined]
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",  # NORMAL may lose the last commit at a power cut; a row may not be lost after its file
+        "busy_timeout=30000",
+        "foreign_keys=ON",
+        "temp_store=MEMORY",
+        "recursive_triggers=ON",  # without it INSERT OR REPLACE walks past the append-only guard
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+@contextmanager
+def storage(doing: str) -> Iterator[None]:
+    """Turn the database's own failures into one sentence. Programming errors pass through as the defects they are."""
+    try:
+        yield
+    except OperationalError as error:
+        raise StorageError(f"the database failed while {doing}: {error.orig}") from error
+    except DBAPIError as error:
+        if error.connection_invalidated or "disk" in str(error.orig) or "malformed" in str(error.orig):
+            raise StorageError(f"the database failed while {doing}: {error.orig}") from error
+        raise
+
+
+def migrations_dir() -> Path:
+    """Where the migrations lie: inside an installed wheel, else at the top of the checkout."""
+    installed = Path(__file__).parents[1] / "_alembic"
+    return installed if installed.is_dir() else Path(__file__).parents[3] / "alembic"
+
+
+def _config(connection: Connection | None = None) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(migrations_dir()).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    return config
+
+
+def upgrade(engine: Engine) -> None:
+    """Bring the schema to the newest revision and (re)install the guards. Raises StorageError, changing nothing."""
+    with storage("opening it"), engine.begin() as connection:
+        known = _config(connection)
+        current = current_revision(connection)
+        head = ScriptDirectory.from_config(known).get_current_head()
+        if current == head and _guarded(connection):
+            return
+        if current is not None and not _knows(known, current):
+            raise StorageError(
+                f"the database has schema {current}, made by a newer sourcewatch; this one knows up to {head}. "
+                "Upgrade sourcewatch, or give another data folder"
+            )
+        command.upgrade(known, "head")
+        install_guards(connection)
+
+
+def check(engine: Engine) -> str | None:
+    """Whether the schema in the database is the one in `tables`: None, or a sentence that says what differs."""
+    with storage("reading its schema"), engine.connect() as connection:
+        try:
+            command.check(_config(connection))
+        except CommandError as error:
+            return str(error)
+        missing = [t for t in FACTS if not _guards_of(connection, t)]
+        return f"no append-only guard on {', '.join(missing)}" if missing else None
+
+
+def current_revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def _knows(config: Config, revision: str) -> bool:
+    try:
+        return ScriptDirectory.from_config(config).get_revision(revision) is not None
+    except CommandError:
+        return False
+
+
+def _guarded(connection: Connection) -> bool:
+    return all(_guards_of(connection, table) for table in FACTS)
+
+
+def _guards_of(connection: Connection, table: str) -> bool:
+    found = {
+        "sqlite": "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :t AND name LIKE 'guard_%'",
+        "postgresql": "SELECT count(*) FROM pg_trigger WHERE tgrelid = to_regclass(:t) AND tgname LIKE 'guard_%'",
+    }[connection.dialect.name]
+    return int(connection.execute(text(found), {"t": table}).scalar() or 0) >= 2
+
+
+def install_guards(connection: Connection) -> None:
+    """Append-only triggers on the facts. Alembic's batch mode drops them silently, so every upgrade calls this."""
+    for table in FACTS:
+        columns = [c["name"] for c in inspect(connection).get_columns(table)]
+        kept = [c for c in columns if c not in _FREE.get(table, set())]
+        if connection.dialect.name == "sqlite":
+            same = " AND ".join(f'NEW."{c}" IS OLD."{c}"' for c in kept)
+            _guard_sqlite(connection, table, _MAY_CHANGE.get(table, "0").format(same=same))
+        else:
+            same = " AND ".join(f'NEW."{c}" IS NOT DISTINCT FROM OLD."{c}"' for c in kept)
+            _guard_postgresql(connection, table, _MAY_CHANGE.get(table, "false").format(same=same))
+
+
+def _guard_sqlite(connection: Connection, table: str, allowed: str) -> None:
+    refuse = f"SELECT RAISE(ABORT, '{table} is append-only')"
+    for name, when in (
+        ("update", f"BEFORE UPDATE ON {table} WHEN NOT ({allowed})"),
+        ("delete", f"BEFORE DELETE ON {table}"),
+    ):
+        connection.execute(text(f"DROP TRIGGER IF EXISTS guard_{table}_{name}"))
+        connection.execute(text(f"CREATE TRIGGER guard_{table}_{name} {when} BEGIN {refuse}; END"))
+
+
+def _guard_postgresql(connection: Connection, table: str, allowed: str) -> None:
+    body = f"BEGIN RAISE EXCEPTION '{table} is append-only'; END"
+    connection.execute(
+        text(f"CREATE OR REPLACE FUNCTION guard_{table}() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$")
+    )
+    for name, when, level in (
+        ("update", f"BEFORE UPDATE ON {table}", f"FOR EACH ROW WHEN (NOT ({allowed}))"),
+        ("delete", f"BEFORE DELETE ON {table}", "FOR EACH ROW"),
+        ("truncate", f"BEFORE TRUNCATE ON {table}", "FOR EACH STATEMENT"),
+    ):
+        connection.execute(
+            text(f"CREATE OR REPLACE TRIGGER guard_{table}_{name} {when} {level} EXECUTE FUNCTION guard_{table}()")
+        )
+
+
+def sqlite_url(path: Path) -> str:
+    return f"sqlite:///{path}"
+
+
+def shown(url: str) -> str:
+    """A database address that may be printed: the password is hidden."""
+    return make_url(url).render_as_string(hide_password=True)

@@ -1,0 +1,514 @@
+"""Checks in, standings out: the only module that writes and reads facts. Synchronous; one writer at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, func, insert, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from ..domain.change import Drift, Extent, Sighting, Significance, pack_change, sighting_facts, sighting_of
+from ..domain.check import Finding, Memory, Span
+from ..domain.document import pack
+from ..domain.kept import ChangeRow, Kept, Quoted, VersionRow
+from ..domain.reading import Probe
+from ..domain.source import Source, SourceKind
+from ..domain.standing import Standing, standing
+from ..domain.verdict import Verdict
+from . import tables as t
+from .database import storage
+
+PROBE_LASTS = timedelta(days=1)
+
+
+class Ledger:
+    """The facts about every source, on any database that `database.open_engine` opens."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    # -- what is declared, and when it is due -----------------------------------------------------------------------
+
+    def sync(self, declared: Sequence[Source], now: datetime) -> None:
+        """Mirror sources.toml: new rows are due at once, rows that are gone are retired, nothing is deleted."""
+        with storage("reading sources.toml into it"), self._engine.begin() as c:
+            known = {row.id: row for row in c.execute(select(t.sources))}
+            for source in declared:
+                self._declare(c, known.get(source.id), source, now, declared=True)
+            ids = {s.id for s in declared}
+            parents_gone = {i for i, row in known.items() if row.declared and i not in ids}
+            for row in known.values():
+                gone = row.id in parents_gone or (not row.declared and row.parent not in ids)
+                if gone and row.retired_at is None:
+                    c.execute(update(t.sources).where(t.sources.c.id == row.id).values(retired_at=now))
+
+    def declare_figure(self, figure: Source, now: datetime) -> None:
+        """A figure that a page was seen to show becomes a source of its own, with that page as its parent."""
+        with storage("noting a figure"), self._engine.begin() as c:
+            known = c.execute(select(t.sources).where(t.sources.c.id == figure.id)).first()
+            self._declare(c, known, figure, now, declared=False)
+
+    def _declare(self, c: Connection, known: Row[Any] | None, source: Source, now: datetime, *, declared: bool) -> None:
+        values = {
+            "kind": source.kind,
+            "parent": source.parent,
+            "url": source.url,
+            "title": source.title,
+            "tier": source.tier,
+            "declared": declared,
+            "alt": source.alt,
+            "retired_at": None,
+        }
+        if known is None:
+            c.execute(insert(t.sources).values(id=source.id, first_seen_at=now, **values))
+            if declared and source.url and source.kind is SourceKind.PAGE:
+                c.execute(insert(t.schedule).values(source=source.id, next_check_at=now))
+            return
+        if known.declared and not declared:
+            return  # an editor's row outranks what a page was seen to show
+        if any(getattr(known, key) != value for key, value in values.items()):
+            c.execute(update(t.sources).where(t.sources.c.id == source.id).values(**values))
+        if declared and source.url and source.kind is SourceKind.PAGE and (known.url != source.url or known.retired_at):
+            self._due_at(c, source.id, now)
+
+    def due(self, now: datetime, among: Iterable[str], *, all_of_them: bool = False) -> list[str]:
+        """Ids of the pages that are due, the longest overdue first; of *among* only."""
+        wanted = set(among)
+        query = select(t.schedule.c.source).order_by(t.schedule.c.next_check_at, t.schedule.c.source)
+        if not all_of_them:
+            query = query.where(t.schedule.c.next_check_at <= now)
+        with storage("asking what is due"), self._engine.connect() as c:
+            return [i for i in c.execute(query).scalars() if i in wanted]
+
+    def next_due(self) -> dict[str, datetime]:
+        with storage("asking what is due"), self._engine.connect() as c:
+            return {r.source: r.next_check_at for r in c.execute(select(t.schedule))}
+
+    def figures_of(self, parent: str) -> list[Source]:
+        """The figures seen on a page or declared for it, by the order in which they were first seen."""
+        query = (
+            select(t.sources)
+            .where(t.sources.c.parent == parent, t.sources.c.retired_at.is_(None))
+            .order_by(t.sources.c.first_seen_at, t.sources.c.id)
+        )
+        with storage("reading figures"), self._engine.connect() as c:
+            return [
+                Source(
+                    id=r.id, tier=r.tier, title=r.title, url=r.url, kind=SourceKind(r.kind), parent=parent, alt=r.alt
+                )
+                for r in c.execute(query)
+            ]
+
+    def undeclared_figures(self) -> list[Source]:
+        """Every figure that was found on a page rather than declared, retired ones left out."""
+        query = select(t.sources).where(t.sources.c.declared.is_(False), t.sources.c.retired_at.is_(None))
+        with storage("reading figures"), self._engine.connect() as c:
+            return [
+                Source(
+                    id=r.id, tier=r.tier, title=r.title, url=r.url, kind=SourceKind(r.kind), parent=r.parent, alt=r.alt
+                )
+                for r in c.execute(query.order_by(t.sources.c.id))
+            ]
+
+    # -- runs -------------------------------------------------------------------------------------------------------
+
+    def begin_run(self, now: datetime, trigger: str, code_version: str) -> int:
+        with storage("beginning a run"), self._engine.begin() as c:
+            row = insert(t.runs).values(started_at=now, trigger=trigger, code_version=code_version)
+            return int(c.execute(row.returning(t.runs.c.id)).scalar_one())
+
+    def end_run(self, run: int, now: datetime, void_reason: str | None = None) -> None:
+        with storage("ending a run"), self._engine.begin() as c:
+            c.execute(update(t.runs).where(t.runs.c.id == run).values(ended_at=now, void_reason=void_reason))
+
+    def last_run(self) -> Row[Any] | None:
+        """The newest finished run: id, started_at, ended_at, void_reason."""
+        query = select(t.runs).where(t.runs.c.ended_at.is_not(None)).order_by(t.runs.c.id.desc()).limit(1)
+        with storage("reading runs"), self._engine.connect() as c:
+            return c.execute(query).first()
+
+    # -- keeping ----------------------------------------------------------------------------------------------------
+
+    def keep(self, run: int, kept: Sequence[Kept]) -> list[int | None]:
+        """Write a page's finding and its figures' in one transaction; the versions that each of them saw."""
+        with storage("keeping a check"), self._engine.begin() as c:
+            return [self._keep(c, run, one) for one in kept]
+
+    def _keep(self, c: Connection, run: int, kept: Kept) -> int | None:
+        finding, judgement = kept.finding, kept.finding.judgement
+        version = finding.unchanged_of
+        if kept.stored is not None and judgement.changed:
+            before = self._newest_version(c, finding.source)
+            version = self._new_version(c, kept)
+            if judgement.change is not None and before is not None:
+                c.execute(insert(t.changes).values(**_change_values(finding, before, version)))
+        elif version is not None:
+            confirm = update(t.changes).where(t.changes.c.to_version == version, t.changes.c.confirmed_at.is_(None))
+            c.execute(confirm.values(confirmed_at=finding.checked_at))
+        if version is not None:
+            self._keep_sightings(c, version, finding)
+            if judgement.history:
+                self._upsert(
+                    c, t.histories, ("source",), source=finding.source, state=judgement.history, version=version
+                )
+        self._append_check(c, run, kept, version)
+        if kept.next_check_at is not None:
+            self._due_at(c, finding.source, kept.next_check_at)
+        return version
+
+    def _new_version(self, c: Connection, kept: Kept) -> int:
+        stored, judgement = kept.stored, kept.finding.judgement
+        assert stored is not None and judgement.document is not None
+        values = {
+            "source": kept.finding.source,
+            "captured_at": stored.captured_at,
+            "url": stored.url,
+            "final_url": stored.final_url,
+            "status": stored.status,
+            "media_type": stored.media_type,
+            "body_sha256": stored.body_sha256,
+            "payload_sha256": judgement.payload_sha256,
+            "text_sha256": judgement.document.text_sha256,
+            "etag": stored.etag,
+            "last_modified": stored.last_modified,
+            "path": stored.path,
+            "record_id": stored.record_id,
+            "offset": stored.offset,
+            "size_bytes": stored.size_bytes,
+        }
+        version = int(c.execute(insert(t.versions).values(**values).returning(t.versions.c.id)).scalar_one())
+        document = judgement.document
+        c.execute(
+            insert(t.documents).values(
+                version=version,
+                title=_clean(document.title),
+                language=document.language[:40],
+                packed=pack(document),
+                maker=judgement.maker,
+            )
+        )
+        return version
+
+    def _keep_sightings(self, c: Connection, version: int, finding: Finding) -> None:
+        for s in finding.judgement.sightings:
+            self._upsert(
+                c,
+                t.sightings,
+                ("version", "quote"),
+                version=version,
+                quote=s.quote,
+                source=finding.source,
+                kind=s.kind,
+                score=s.score,
+                facts=_clean_json(sighting_facts(s)),
+                seen_at=finding.checked_at,
+                maker=finding.judgement.maker,
+            )
+
+    def _append_check(self, c: Connection, run: int, kept: Kept, version: int | None) -> None:
+        finding, verdict = kept.finding, kept.finding.judgement.verdict
+        values = {
+            "word": verdict.word,
+            "accessed": verdict.accessed,
+            "rule": verdict.rule[:80],
+            "evidence": _clean(verdict.evidence),
+            "status": kept.status,
+            "url": kept.url,
+            "final_url": kept.final_url,
+            "version": version if verdict.accessed else None,
+        }
+        ms = round(finding.seconds * 1000)
+        if verdict.accessed and not finding.judgement.changed and self._extend(c, finding, values, ms):
+            return
+        c.execute(
+            insert(t.checks).values(
+                run=run,
+                source=finding.source,
+                first_at=finding.checked_at,
+                last_at=finding.checked_at,
+                n=1,
+                new_version=finding.judgement.changed,
+                by_hand=False,
+                body_sha256=kept.body_sha256,
+                facts=_clean_json(kept.facts),
+                ms=ms,
+                **values,
+            )
+        )
+
+    def _extend(self, c: Connection, finding: Finding, values: Mapping[str, Any], ms: int) -> bool:
+        """Let the newest row of the source grow by this check when it says the same; False when it does not."""
+        k = t.checks.c
+        newest = c.execute(select(t.checks).where(k.source == finding.source).order_by(k.id.desc()).limit(1)).first()
+        if newest is None or newest.last_at > finding.checked_at:
+            return False
+        if any(getattr(newest, key) != value for key, value in values.items()):
+            return False
+        c.execute(update(t.checks).where(k.id == newest.id).values(n=newest.n + 1, last_at=finding.checked_at, ms=ms))
+        return True
+
+    def _newest_version(self, c: Connection, source: str) -> int | None:
+        return c.execute(select(func.max(t.versions.c.id)).where(t.versions.c.source == source)).scalar()
+
+    def _due_at(self, c: Connection, source: str, at: datetime) -> None:
+        self._upsert(c, t.schedule, ("source",), source=source, next_check_at=at)
+
+    def put_off(self, source: str, until: datetime) -> None:
+        """A check that a host asked us to make later: due again then, no trace but this."""
+        with storage("putting a check off"), self._engine.begin() as c:
+            self._due_at(c, source, until)
+
+    def _upsert(self, c: Connection, table: Any, keys: tuple[str, ...], **values: Any) -> None:
+        dialect = sqlite if c.dialect.name == "sqlite" else postgresql
+        row = dialect.insert(table).values(**values)
+        c.execute(
+            row.on_conflict_do_update(
+                index_elements=list(keys), set_={k: v for k, v in values.items() if k not in keys}
+            )
+        )
+
+    # -- remembering ------------------------------------------------------------------------------------------------
+
+    def memory(self, source: str) -> Memory | None:
+        """The newest version of a source with its document, sightings and noise state; None before the first."""
+        v, d = t.versions.c, t.documents.c
+        query = (
+            select(
+                t.versions,
+                d.packed,
+                d.maker,
+                t.histories.c.state,
+                t.changes.c.id.label("change"),
+                t.changes.c.confirmed_at,
+            )
+            .join(t.documents, d.version == v.id)
+            .outerjoin(t.histories, t.histories.c.source == v.source)
+            .outerjoin(t.changes, t.changes.c.to_version == v.id)
+            .where(v.source == source)
+            .order_by(v.id.desc())
+            .limit(1)
+        )
+        with storage("remembering a source"), self._engine.connect() as c:
+            row = c.execute(query).first()
+            if row is None:
+                return None
+            k = t.checks.c
+            last = c.execute(
+                select(k.word, k.rule, k.evidence)
+                .where(k.source == source, k.accessed.is_(True))
+                .order_by(k.id.desc())
+                .limit(1)
+            ).first()
+            return Memory(
+                version=row.id,
+                captured_at=row.captured_at,
+                final_url=row.final_url,
+                status=row.status,
+                media_type=row.media_type,
+                body_sha256=row.body_sha256,
+                payload_sha256=row.payload_sha256,
+                etag=row.etag,
+                last_modified=row.last_modified,
+                packed=row.packed,
+                maker=row.maker,
+                sightings=tuple(self._sightings(c, row.id)),
+                history=row.state or "",
+                unconfirmed=row.change is not None and row.confirmed_at is None,
+                last_verdict=Verdict(last.word, last.rule, last.evidence) if last else None,
+            )
+
+    def _sightings(self, c: Connection, version: int) -> Iterator[Sighting]:
+        for r in c.execute(select(t.sightings).where(t.sightings.c.version == version).order_by(t.sightings.c.quote)):
+            yield sighting_of(r.quote, r.kind, r.score, r.facts)
+
+    def probe(self, host: str, now: datetime) -> Probe | None:
+        """What the host answered for an invented address within the last day, if it was asked."""
+        with storage("remembering a host"), self._engine.connect() as c:
+            row = c.execute(select(t.probes).where(t.probes.c.host == host)).first()
+        if row is None or not now - PROBE_LASTS <= row.asked_at <= now:
+            return None
+        return Probe(asked_at=row.asked_at, **row.facts)
+
+    def remember_probe(self, host: str, probe: Probe) -> None:
+        facts = {"asked_url": probe.asked_url, "status": probe.status, "final_url": probe.final_url}
+        facts |= {"title": probe.title, "text": probe.text[:20_000]}
+        with storage("remembering a host"), self._engine.begin() as c:
+            self._upsert(c, t.probes, ("host",), host=host, asked_at=probe.asked_at, facts=_clean_json(facts))
+
+    def spans(self, source: str) -> list[Span]:
+        """Every row of one source, oldest first."""
+        query = _SPANS.where(t.checks.c.source == source).order_by(t.checks.c.id)
+        with storage("reading checks"), self._engine.connect() as c:
+            return [_span(row) for row in c.execute(query)]
+
+    def standings(self) -> dict[str, Standing]:
+        """Where every source stands: folded from its last access and what came after it."""
+        k = t.checks.c
+        with storage("reading checks"), self._engine.connect() as c:
+            last = (
+                select(k.source, func.max(k.id).label("id")).where(k.accessed.is_(True)).group_by(k.source).subquery()
+            )
+            query = _SPANS.outerjoin(last, last.c.source == k.source).where(or_(last.c.id.is_(None), k.id >= last.c.id))
+            tails: dict[str, list[Span]] = {}
+            for row in c.execute(query):
+                tails.setdefault(row.source, []).append(_span(row))
+            return {source: standing(spans) for source, spans in tails.items()}
+
+    def recovered_since(self, since: datetime) -> dict[str, Standing]:
+        """Sources whose last failure ended after *since*: their whole standing, folded from all their rows."""
+        k = t.checks.c
+        with storage("reading checks"), self._engine.connect() as c:
+            failing = select(k.source).where(k.accessed.is_(False)).distinct()
+            ids = c.execute(
+                select(k.source).where(k.accessed.is_(True), k.first_at >= since, k.source.in_(failing)).distinct()
+            )
+            found = {i: standing(self.spans(i)) for i in ids.scalars()}
+        return {i: s for i, s in found.items() if s.recovered_at is not None and s.recovered_at >= since}
+
+    def versions(self, source: str) -> list[VersionRow]:
+        """A source's versions, oldest first."""
+        query = _VERSIONS.where(t.versions.c.source == source).order_by(t.versions.c.id)
+        with storage("reading versions"), self._engine.connect() as c:
+            return [_version(row) for row in c.execute(query)]
+
+    def newest_versions(self) -> dict[str, VersionRow]:
+        newest = select(func.max(t.versions.c.id)).group_by(t.versions.c.source)
+        with storage("reading versions"), self._engine.connect() as c:
+            return {r.source: _version(r) for r in c.execute(_VERSIONS.where(t.versions.c.id.in_(newest)))}
+
+    def packed_document(self, version: int) -> bytes:
+        """A version's document (`document.unpack`). Raises KeyError for a version that was never kept."""
+        with storage("reading a document"), self._engine.connect() as c:
+            packed = c.execute(select(t.documents.c.packed).where(t.documents.c.version == version)).scalar()
+        if packed is None:
+            raise KeyError(version)
+        return bytes(packed)
+
+    def changes_since(self, since: datetime | None, source: str | None = None) -> list[ChangeRow]:
+        """Changes first seen at or after *since*, newest first, with their packed edits."""
+        query = select(t.changes).order_by(t.changes.c.id.desc())
+        if since is not None:
+            query = query.where(t.changes.c.seen_at >= since)
+        if source is not None:
+            query = query.where(t.changes.c.source == source)
+        with storage("reading changes"), self._engine.connect() as c:
+            return [_change(row) for row in c.execute(query)]
+
+    def newest_sightings(self) -> dict[str, list[Quoted]]:
+        """For each source the sightings of its newest version, with the best sighting that each quote ever had."""
+        with storage("reading sightings"), self._engine.connect() as c:
+            newest = select(func.max(t.versions.c.id)).group_by(t.versions.c.source)
+            s = t.sightings.c
+            stood = {
+                (r.source, r.quote): r.at
+                for r in c.execute(
+                    select(s.source, s.quote, func.max(s.seen_at).label("at"))
+                    .where(s.kind.in_(("verbatim", "typographic", "variant")))
+                    .group_by(s.source, s.quote)
+                )
+            }
+            found: dict[str, list[Quoted]] = {}
+            for r in c.execute(select(t.sightings).where(s.version.in_(newest))):
+                sighting = sighting_of(r.quote, r.kind, r.score, r.facts)
+                found.setdefault(r.source, []).append(Quoted(sighting, r.seen_at, stood.get((r.source, r.quote))))
+            return found
+
+    def sightings(self, version: int) -> list[Sighting]:
+        with storage("reading sightings"), self._engine.connect() as c:
+            return list(self._sightings(c, version))
+
+
+_SPANS = select(t.checks, t.runs.c.void_reason).join(t.runs, t.runs.c.id == t.checks.c.run)
+_VERSIONS = select(t.versions, t.documents.c.title).join(t.documents, t.documents.c.version == t.versions.c.id)
+
+
+def _span(row: Row[Any]) -> Span:
+    return Span(
+        id=row.id,
+        source=row.source,
+        first_at=row.first_at,
+        last_at=row.last_at,
+        n=row.n,
+        verdict=Verdict(row.word, row.rule, row.evidence),
+        status=row.status,
+        url=row.url,
+        final_url=row.final_url,
+        version=row.version,
+        new_version=row.new_version,
+        ms=row.ms,
+        run=row.run,
+        void=row.void_reason is not None,
+        by_hand=row.by_hand,
+        facts=row.facts,
+    )
+
+
+def _version(row: Row[Any]) -> VersionRow:
+    return VersionRow(
+        id=row.id,
+        source=row.source,
+        captured_at=row.captured_at,
+        url=row.url,
+        final_url=row.final_url,
+        media_type=row.media_type,
+        payload_sha256=row.payload_sha256,
+        text_sha256=row.text_sha256,
+        path=row.path,
+        record_id=row.record_id,
+        offset=row.offset,
+        size_bytes=row.size_bytes,
+        title=row.title,
+    )
+
+
+def _change(row: Row[Any]) -> ChangeRow:
+    return ChangeRow(
+        id=row.id,
+        source=row.source,
+        from_version=row.from_version,
+        to_version=row.to_version,
+        seen_at=row.seen_at,
+        confirmed_at=row.confirmed_at,
+        significance=Significance(row.significance),
+        told=row.told,
+        suppressed=row.suppressed,
+        drift=Drift(row.kept, row.novelty, Extent(row.extent)),
+        packed=bytes(row.edits),
+    )
+
+
+def _change_values(finding: Finding, before: int, version: int) -> dict[str, Any]:
+    change = finding.judgement.change
+    assert change is not None
+    told = len(change.told)
+    return {
+        "source": finding.source,
+        "from_version": before,
+        "to_version": version,
+        "seen_at": finding.checked_at,
+        "significance": change.significance,
+        "told": told,
+        "suppressed": len(change.edits) - told,
+        "kept": change.drift.kept,
+        "novelty": change.drift.novelty,
+        "extent": change.drift.extent,
+        "edits": pack_change(change),
+        "maker": finding.judgement.maker,
+    }
+
+
+def _clean(text: str) -> str:
+    """What both databases can hold: no NUL (PostgreSQL) and no lone surrogate (neither)."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+def _clean_json(value: Any) -> Any:
+    if isinstance(value, str):
+        return _clean(value)
+    if isinstance(value, Mapping):
+        return {key: _clean_json(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean_json(v) for v in value]
+    return value

@@ -1,0 +1,206 @@
+"""The tables. Facts are append-only and guarded by triggers; derived rows name their maker and can be rebuilt."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Dialect,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+
+class Moment(TypeDecorator[datetime]):
+    """An aware UTC datetime on every database. SQLite forgets the zone; a naive value is a defect (ValueError)."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a time without a zone")
+        value = value.astimezone(UTC)
+        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(column_0_N_label)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+_json = JSON().with_variant(JSONB(), "postgresql")
+_key = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts only INTEGER primary keys by itself
+
+sources = Table(
+    "sources",
+    metadata,
+    Column("id", String(120), primary_key=True),
+    Column("kind", String(10), nullable=False),
+    Column("parent", String(120)),
+    Column("url", Text),
+    Column("title", Text, nullable=False),
+    Column("tier", String(60), nullable=False),
+    Column("declared", Boolean, nullable=False),
+    Column("first_seen_at", Moment, nullable=False),
+    Column("retired_at", Moment),
+    Column("alt", Text, nullable=False),
+    Index("ix_sources_parent", "parent"),
+)
+
+schedule = Table(
+    "schedule",
+    metadata,
+    Column("source", String(120), ForeignKey("sources.id"), primary_key=True),
+    Column("next_check_at", Moment, nullable=False),
+    Index("ix_schedule_next_check_at", "next_check_at"),
+)
+
+runs = Table(  # a fact, but for its end, which is written once
+    "runs",
+    metadata,
+    Column("id", _key, primary_key=True),
+    Column("started_at", Moment, nullable=False),
+    Column("ended_at", Moment),
+    Column("trigger", String(20), nullable=False),
+    Column("code_version", String(40), nullable=False),
+    Column("void_reason", Text),
+)
+
+checks = Table(  # a fact; an unchanged access extends the span of the row before it
+    "checks",
+    metadata,
+    Column("id", _key, primary_key=True),
+    Column("run", _key, ForeignKey("runs.id"), nullable=False),
+    Column("source", String(120), ForeignKey("sources.id"), nullable=False),
+    Column("first_at", Moment, nullable=False),
+    Column("last_at", Moment, nullable=False),
+    Column("n", Integer, nullable=False),
+    Column("word", String(40), nullable=False),
+    Column("accessed", Boolean, nullable=False),
+    Column("rule", String(80), nullable=False),
+    Column("evidence", Text, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("final_url", Text, nullable=False),
+    Column("version", _key, ForeignKey("versions.id")),
+    Column("new_version", Boolean, nullable=False),
+    Column("by_hand", Boolean, nullable=False),
+    Column("body_sha256", String(80), nullable=False),
+    Column("facts", _json, nullable=False),
+    Column("ms", Integer, nullable=False),
+    Index("ix_checks_source_first_at", "source", "first_at"),
+    Index("ix_checks_source_accessed_last_at", "source", "accessed", "last_at"),
+)
+
+versions = Table(  # a fact: a capture that was kept, and where it lies
+    "versions",
+    metadata,
+    Column("id", _key, primary_key=True),
+    Column("source", String(120), ForeignKey("sources.id"), nullable=False),
+    Column("captured_at", Moment, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("final_url", Text, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("media_type", Text, nullable=False),
+    Column("body_sha256", String(80), nullable=False),
+    Column("payload_sha256", String(80), nullable=False),
+    Column("text_sha256", String(80), nullable=False),
+    Column("etag", Text, nullable=False),
+    Column("last_modified", Text, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("record_id", String(60), nullable=False),
+    Column("offset", BigInteger, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    UniqueConstraint("source", "captured_at"),
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("version", _key, ForeignKey("versions.id"), primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("language", String(40), nullable=False),
+    Column("packed", LargeBinary, nullable=False),
+    Column("maker", String(200), nullable=False),
+)
+
+changes = Table(
+    "changes",
+    metadata,
+    Column("id", _key, primary_key=True),
+    Column("source", String(120), ForeignKey("sources.id"), nullable=False),
+    Column("from_version", _key, ForeignKey("versions.id"), nullable=False),
+    Column("to_version", _key, ForeignKey("versions.id"), nullable=False),
+    Column("seen_at", Moment, nullable=False),
+    Column("confirmed_at", Moment),
+    Column("significance", String(20), nullable=False),
+    Column("told", Integer, nullable=False),
+    Column("suppressed", Integer, nullable=False),
+    Column("kept", Float, nullable=False),
+    Column("novelty", Float, nullable=False),
+    Column("extent", String(20), nullable=False),
+    Column("edits", LargeBinary, nullable=False),
+    Column("maker", String(200), nullable=False),
+    UniqueConstraint("to_version"),
+    Index("ix_changes_seen_at", "seen_at"),
+    Index("ix_changes_source", "source"),
+)
+
+sightings = Table(
+    "sightings",
+    metadata,
+    Column("version", _key, ForeignKey("versions.id"), primary_key=True),
+    Column("quote", String(20), primary_key=True),
+    Column("source", String(120), ForeignKey("sources.id"), nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("score", Float, nullable=False),
+    Column("facts", _json, nullable=False),
+    Column("seen_at", Moment, nullable=False),
+    Column("maker", String(200), nullable=False),
+    Index("ix_sightings_source", "source"),
+)
+
+histories = Table(  # derived: what the noise rules remember of a source
+    "histories",
+    metadata,
+    Column("source", String(120), ForeignKey("sources.id"), primary_key=True),
+    Column("state", Text, nullable=False),
+    Column("version", _key, ForeignKey("versions.id"), nullable=False),
+)
+
+probes = Table(  # a cache: what a host answers for an invented address
+    "probes",
+    metadata,
+    Column("host", String(300), primary_key=True),
+    Column("asked_at", Moment, nullable=False),
+    Column("facts", _json, nullable=False),
+)
+
+FACTS = ("runs", "checks", "versions")

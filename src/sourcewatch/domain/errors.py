@@ -1,0 +1,11 @@
+"""What stops the program: its own storage, or another run. Each message is one sentence for people."""
+
+from __future__ import annotations
+
+
+class StorageError(Exception):
+    """Snapshots or database cannot be written or read; the run stops with exit code 4 and nothing half-written."""
+
+
+class BusyError(Exception):
+    """Another run holds the lock; the message names the holder."""

@@ -1,0 +1,92 @@
+"""What is written and read back: a kept check, a version, a change, a quote's place in time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from .change import Drift, Sighting, Significance
+from .check import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Where a snapshot lies: *path* relative to the data folder, the record's id and byte *offset* in its file.
+
+    *text_path* is the `.md` sidecar, or "".
+    """
+
+    path: str
+    record_id: str
+    offset: int
+    captured_at: datetime
+    url: str
+    final_url: str
+    status: int
+    media_type: str
+    body_sha256: str
+    etag: str
+    last_modified: str
+    size_bytes: int
+    text_path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A finding as it goes into the ledger: file first (*stored*), then this row. *facts* are JSON values."""
+
+    finding: Finding
+    status: int
+    url: str
+    final_url: str
+    body_sha256: str = ""
+    stored: Stored | None = None
+    next_check_at: datetime | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """One version as the ledger knows it."""
+
+    id: int
+    source: str
+    captured_at: datetime
+    url: str
+    final_url: str
+    media_type: str
+    payload_sha256: str
+    text_sha256: str
+    path: str
+    record_id: str
+    offset: int
+    size_bytes: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """One change as the ledger knows it; *packed* holds the edits (`change.unpack_edits`)."""
+
+    id: int
+    source: str
+    from_version: int
+    to_version: int
+    seen_at: datetime
+    confirmed_at: datetime | None
+    significance: Significance
+    told: int
+    suppressed: int
+    drift: Drift
+    packed: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A quote's sighting in the newest version, when it was made, and when the quote last stood (None: never)."""
+
+    sighting: Sighting
+    seen_at: datetime
+    stood_at: datetime | None

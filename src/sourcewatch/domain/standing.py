@@ -1,0 +1,67 @@
+"""Where a source stands now: the one definition of "last accessed". It is computed, never stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from .check import Span
+from .verdict import Verdict
+
+STRIKES_UNTIL_DEAD = 3
+DEAD_AFTER = timedelta(days=6)  # three failures on one bad afternoon are no death
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """*version* is the one that the last access saw; *failing_since* the first failing check after it (UTC).
+
+    *strikes* counts the striking checks since the last access; *recovered_from* is the failure that it ended.
+    """
+
+    last_accessed: datetime | None = None
+    version: int | None = None
+    verdict: Verdict | None = None
+    checked_at: datetime | None = None
+    failing_since: datetime | None = None
+    strikes: int = 0
+    dead: bool = False
+    by_hand: bool = False
+    recovered_from: Verdict | None = None
+    recovered_at: datetime | None = None
+
+
+def standing(spans: Iterable[Span]) -> Standing:
+    """Fold a source's spans, in any order, into where it stands. Void failures count for nothing."""
+    last: Span | None = None
+    failing: list[Span] = []
+    ended: Span | None = None
+    ended_at: datetime | None = None
+    newest: Span | None = None
+    for span in sorted(spans, key=lambda s: (s.first_at, s.last_at, s.id)):
+        if span.void and not span.verdict.accessed:
+            continue
+        newest = span if newest is None or span.last_at >= newest.last_at else newest
+        if span.verdict.accessed:
+            if failing:
+                ended, ended_at = failing[-1], span.first_at
+            failing = []
+            last = span if last is None or span.last_at >= last.last_at else last
+        else:
+            failing.append(span)
+    striking = [s for s in failing if s.verdict.strike]
+    strikes = sum(s.n for s in striking)
+    lasted = striking[-1].last_at - striking[0].first_at if striking else timedelta()
+    return Standing(
+        last_accessed=last.last_at if last else None,
+        version=last.version if last else None,
+        verdict=newest.verdict if newest else None,
+        checked_at=newest.last_at if newest else None,
+        failing_since=failing[0].first_at if failing else None,
+        strikes=strikes,
+        dead=strikes >= STRIKES_UNTIL_DEAD and lasted >= DEAD_AFTER,
+        by_hand=last.by_hand if last else False,
+        recovered_from=ended.verdict if ended and not failing else None,
+        recovered_at=ended_at if not failing else None,
+    )
