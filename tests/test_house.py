@@ -19,8 +19,8 @@ MAY_IMPORT = {
 }
 WIRING = {"faces/wiring.py"}  # the only module that knows adapters and services
 ONE_ROOM = {
-    "httpx": {"adapters/http.py", "adapters/guard.py"},
-    "httpcore": {"adapters/http.py", "adapters/guard.py"},
+    "httpx": {"adapters/http.py", "adapters/lines.py", "adapters/causes.py"},
+    "httpcore": {"adapters/guard.py", "adapters/stream.py", "adapters/lines.py", "adapters/causes.py"},
     "sqlalchemy": {"adapters/tables.py", "adapters/ledger.py", "adapters/database.py"},
     "alembic": {"adapters/database.py"},
     "warcio": {"adapters/warc.py"},
@@ -28,7 +28,7 @@ ONE_ROOM = {
     "pypdfium2": {"analysis/pdf.py"},
     "apscheduler": {"faces/daemon.py"},
     "typer": {"faces/cli.py"},
-    "protego": {"adapters/hosts.py"},
+    "protego": {"adapters/robots.py"},
 }
 
 

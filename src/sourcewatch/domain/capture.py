@@ -144,4 +144,13 @@ class Failure:
             raise ValueError(f"not a word for a failure: {self.word!r}")
 
 
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """Not asked: the host wishes to be left alone until *until_at* (UTC). Neither an access nor a failure."""
+
+    url: str
+    until_at: datetime
+    reason: str
+
+
 Fetched = Capture | Failure

@@ -1,0 +1,220 @@
+"""Manners towards each host: one request in flight, a pace, its Retry-After, its robots.txt, and its recent failures.
+
+A wait that a pace demands is waited for (a minute at most); a longer wish of the host (Retry-After) is not: the
+check comes back as deferred, so that no host holds up a run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+import weakref
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from sourcewatch.domain.capture import Certificate, Deferred, Exchange
+from sourcewatch.domain.reading import Fault
+from sourcewatch.domain.source import HostPolicy
+
+from .robots import KEPT_S, NO_RULES, STALE_S, Rules, rules_of
+from .urls import Address, Origin
+
+MOST_WAIT_S = 10.0  # a wish of the host that is longer than this defers the check
+MOST_PACE_S = 60.0  # crawl-delay: a host that asks for minutes would never be read
+MOST_RETRY_AFTER_S = 6 * 3600.0
+MOST_SLOWING = 5  # 2^5: a host that keeps saying 429 is asked 32 times more slowly
+REMEMBERED_S = 60.0  # how long a host's own failure stands for all its sources
+MOST_RULES = 4_096  # parsed robots.txt in memory, some 20 kB each
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """An exchange that brought no usable answer: why, what came of it, and the certificate that was shown."""
+
+    fault: Fault
+    exchange: Exchange | None = None
+    certificate: Certificate | None = None
+
+
+@dataclass(slots=True)
+class _Host:
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    users: int = 0
+    paced_until: float = 0.0
+    deferred_until: float = 0.0
+    crawl_delay_s: float = 0.0
+    slowing: int = 0
+
+
+@dataclass(slots=True)
+class _Robots:
+    rules: Rules | None = None
+    read_at: float = 0.0
+    broken: Broken | None = None
+    broken_at: float = 0.0
+
+
+Ask = Callable[[], Awaitable[Exchange | Broken | Deferred]]
+
+
+class Hosts:
+    """*policies* by host name, "default" for all others. *clock* is monotonic seconds; *sleep* waits by it."""
+
+    def __init__(
+        self,
+        policies: Mapping[str, HostPolicy],
+        *,
+        respect_robots: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._policies, self._respect_robots = policies, respect_robots
+        self._clock, self._sleep = clock, sleep
+        self._default = policies.get("default", HostPolicy())
+        self._hosts: dict[str, _Host] = {}
+        self._robots: OrderedDict[Origin, _Robots] = OrderedDict()
+        self._asking: weakref.WeakValueDictionary[Origin, asyncio.Lock] = weakref.WeakValueDictionary()
+        self._failures: OrderedDict[Origin, tuple[float, Broken]] = OrderedDict()
+
+    @contextlib.asynccontextmanager
+    async def turn(self, host: str, *, paced: bool = True) -> AsyncIterator[float | None]:
+        """Wait for this host's turn, first come, first served; nobody else asks it meanwhile.
+
+        Yields None, or the seconds for which the host wishes to be left alone: then it must not be asked.
+        """
+        state = self._hosts.setdefault(host, _Host())
+        state.users += 1
+        try:
+            async with state.lock:
+                wish = state.deferred_until - self._clock()
+                if wish > MOST_WAIT_S:
+                    yield wish
+                    return
+                wait = max(wish, state.paced_until - self._clock() if paced else 0.0)
+                if wait > 0:
+                    await self._sleep(wait)
+                try:
+                    yield None
+                finally:
+                    if paced:
+                        state.paced_until = self._clock() + self._pace_s(host, state)
+        finally:
+            state.users -= 1
+            if not state.users:
+                self._forget_idle_hosts()
+
+    def _pace_s(self, host: str, state: _Host) -> float:
+        delay_s = self._policies.get(host, self._default).delay_s
+        return min(max(delay_s, state.crawl_delay_s) * (1 << state.slowing), max(MOST_PACE_S, delay_s))
+
+    def _forget_idle_hosts(self) -> None:
+        if len(self._hosts) > 1_000:  # 50,000 hosts must not pile up; those that still mean something stay
+            now = self._clock()
+            idle = [
+                name
+                for name, h in self._hosts.items()
+                if not (h.users or h.slowing or max(h.paced_until, h.deferred_until) > now)
+            ]
+            for name in idle:
+                del self._hosts[name]
+
+    def answered(self, host: str, answer: Exchange) -> None:
+        """Learn from an answer: 429 and 503 slow the whole host, and their Retry-After defers it."""
+        state = self._hosts.setdefault(host, _Host())
+        if answer.status not in (429, 503):
+            state.slowing = max(0, state.slowing - 1)
+            return
+        state.slowing = min(MOST_SLOWING, state.slowing + 1)
+        if (seconds := retry_after_s(answer.header("retry-after"))) is not None:
+            state.deferred_until = max(state.deferred_until, self._clock() + min(seconds, MOST_RETRY_AFTER_S))
+
+    def deferred_s(self, host: str) -> float:
+        """How many seconds from now *host* wishes to be left alone; 0 when it may be asked."""
+        state = self._hosts.get(host)
+        return max(0.0, state.deferred_until - self._clock()) if state else 0.0
+
+    async def permission(self, address: Address, ask: Ask, *, fresh: bool = False) -> Fault | Broken | Deferred | None:
+        """None when robots.txt lets us ask for *address*; else why not. *ask* fetches this origin's robots.txt."""
+        if not self._respect_robots or address.target == "/robots.txt":
+            return None
+        known = await self._known_rules(address.origin, ask, fresh)
+        if isinstance(known, Broken | Deferred):
+            return known
+        if known is None:
+            return Fault("robots_disallowed", "robots-unreachable", "robots.txt answers with a server error")
+        if known.crawl_delay_s:
+            state = self._hosts.setdefault(address.host, _Host())
+            state.crawl_delay_s = min(known.crawl_delay_s, MOST_PACE_S)
+        if known.allow(address.url):
+            return None
+        return Fault("robots_disallowed", "robots-disallow", f"{address.site}/robots.txt forbids {address.target}")
+
+    async def _known_rules(self, origin: Origin, ask: Ask, fresh: bool) -> Rules | Broken | Deferred | None:
+        """The rules of an origin, asked for at most once a day; an old copy serves while the host cannot say."""
+        lock = self._asking.setdefault(origin, asyncio.Lock())
+        async with lock:
+            known = self._robots.get(origin) or _Robots()
+            now = self._clock()
+            if known.rules and now - known.read_at < KEPT_S:
+                self._robots.move_to_end(origin)
+                return known.rules
+            if fresh or not known.broken_at or now - known.broken_at > REMEMBERED_S:
+                answer = await ask()
+                if isinstance(answer, Deferred):
+                    return answer
+                self._learn_rules(known, answer)
+                self._robots[origin] = known
+                while len(self._robots) > MOST_RULES:
+                    self._robots.popitem(last=False)
+            if known.rules and self._clock() - known.read_at < STALE_S:
+                return known.rules
+            return known.broken
+
+    def _learn_rules(self, known: _Robots, answer: Exchange | Broken) -> None:
+        now = self._clock()
+        if isinstance(answer, Broken):
+            if answer.fault.word.startswith(("redirect", "too_many", "invalid")):
+                known.rules, known.read_at = NO_RULES, now  # RFC 9309, 2.3.1.2: redirects without end: "unavailable"
+            else:
+                known.broken, known.broken_at = answer, now
+        elif (rules := rules_of(answer)) is None:
+            known.broken, known.broken_at = None, now
+        else:
+            known.rules, known.read_at, known.broken, known.broken_at = rules, now, None, 0.0
+
+    def remember_failure(self, origin: Origin, broken: Broken) -> None:
+        """One dead name or closed port must not cost a time-out for each source of its host."""
+        self._failures[origin] = (self._clock(), broken)
+        self._failures.move_to_end(origin)
+        oldest_at = self._clock() - REMEMBERED_S
+        while self._failures and next(iter(self._failures.values()))[0] < oldest_at:
+            self._failures.popitem(last=False)
+
+    def recent_failure(self, origin: Origin) -> Broken | None:
+        """What broke at this origin within the last minute, with evidence that says so."""
+        if origin not in self._failures:
+            return None
+        at, broken = self._failures[origin]
+        ago_s = self._clock() - at
+        if ago_s >= REMEMBERED_S:
+            return None
+        evidence = f"{broken.fault.evidence} (as found {ago_s:.0f} s before)"
+        return replace(broken, fault=replace(broken.fault, evidence=evidence))
+
+
+def retry_after_s(value: str, now: datetime | None = None) -> float | None:
+    """Seconds that a Retry-After header asks for (RFC 9110, 10.2.3), or None when it says nothing usable."""
+    text = value.strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:12])
+    try:
+        at = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=UTC)
+    return max(0.0, (at - (now or datetime.now(UTC))).total_seconds())
