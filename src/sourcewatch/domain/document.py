@@ -70,7 +70,8 @@ class Document:
     """What was read out of a payload by a named extractor (name@version). Fragment *anchors* are not stored.
 
     *refresh* is the target of a meta refresh (absolute), *canonical* of rel=canonical; *notes* are facts that an
-    editor must know, such as "no text layer".
+    editor must know, such as "no text layer"; *codec* and *codec_origin* say how the characters were decoded (see
+    Characters): when they change, that is an event of its own.
     """
 
     form: Form
@@ -85,6 +86,8 @@ class Document:
     refresh_after_s: float = 0.0
     anchors: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
+    codec: str = ""
+    codec_origin: str = ""
 
     @property
     def text(self) -> str:
@@ -114,6 +117,8 @@ def pack(document: Document) -> bytes:
         "refresh": document.refresh,
         "refresh_after_s": document.refresh_after_s,
         "notes": document.notes,
+        "codec": document.codec,
+        "codec_origin": document.codec_origin,
     }
     return zlib.compress(json.dumps(rows, ensure_ascii=True, separators=(",", ":")).encode("ascii"), 6)
 
@@ -132,4 +137,6 @@ def unpack(packed: bytes) -> Document:
         refresh=rows["refresh"],
         refresh_after_s=rows["refresh_after_s"],
         notes=tuple(rows["notes"]),
+        codec=rows.get("codec", ""),
+        codec_origin=rows.get("codec_origin", ""),
     )

@@ -21,12 +21,16 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """A body after content decoding. *codings* as the server named them; *fault* when they did not hold."""
+    """A body after content decoding. *codings* as the server named them; *fault* when they did not hold.
+
+    *note* says what was odd and yet readable ("labelled gzip, sent plain").
+    """
 
     data: bytes = field(repr=False)
     sha256: str
     codings: tuple[str, ...] = ()
     fault: Fault | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,187 @@
+"""An HTML page as a document: every block kept and labelled, with its links, figures, anchors and own words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
+
+from sourcewatch.domain.document import Block, Document, Embed, Form, Label, Link
+
+from .address import absolute, on_the_web
+from .labels import believed, reads_like_navigation
+from .nesting import bare_lines, too_deep
+from .script_text import prose_in
+from .walk import Place, Shown, Walk, one_line
+
+REFRESH = re.compile(
+    r"\s{0,99}(\d{0,9})(?:\.[\d.]{0,20})?(?:\s{0,99}[;,]\s{0,99}|\s{1,99}|$)"
+    r"(?:url\s{0,99}=\s{0,99})?(?:\"([^\"]*)|'([^']*)|(.*))",
+    re.I | re.S,
+)
+MOST_INNER = 50  # templates and srcdoc pages read beside the page itself
+Labeller = Callable[[Place], Label]
+
+
+def extract(
+    html: str, *, url: str = "", select: str = "", ignore: Sequence[str] = (), form: Form = Form.HTML
+) -> Document:
+    """Read a page. Relative addresses resolve against *url* and <base>.
+
+    *select* (CSS) makes everything outside it chrome, *ignore* (CSS) makes what it matches hidden; a selector that does
+    not parse or matches nothing is a note. Never raises for what a page contains.
+    """
+    if too_deep(html):
+        blocks = tuple(Block(line, Label.MAIN, "p", "flat") for line in bare_lines(html))
+        return Document(form, blocks=blocks, notes=("nested too deeply: read as bare text",))
+    tree = _parsed(html)
+    notes: list[str] = []
+    chosen = _matched(tree, [select] if select else [], notes)
+    walk = Walk(chosen, _matched(tree, ignore, notes))
+    start = Place(Label.MAIN, "body", "", chosen=not chosen)
+    if tree.root is not None:
+        walk.run(tree.root, start)
+    _read_inner(walk)
+    return _document(walk, url, form, tuple(notes))
+
+
+def selector_error(css: str) -> str | None:
+    """What is wrong with a CSS selector, or None."""
+    try:
+        _parsed("<p>").css(css)
+    except (SelectolaxError, ValueError, UnicodeError) as error:
+        return f"not a CSS selector: {css!r} ({error})"
+    return None
+
+
+def _parsed(html: str) -> LexborHTMLParser:
+    return LexborHTMLParser(html, options=LexborDocumentOptions.WO_EVENTS)
+
+
+def _matched(tree: LexborHTMLParser, selectors: Iterable[str], notes: list[str]) -> frozenset[int]:
+    found: set[int] = set()
+    for css in selectors:
+        if (error := selector_error(css)) is not None:
+            notes.append(error)
+            continue
+        nodes = tree.css(css)
+        if not nodes:
+            notes.append(f"selector matches nothing: {css}")
+        found.update(node.mem_id for node in nodes)
+    return frozenset(found)
+
+
+def _read_inner(walk: Walk) -> None:
+    """Pages within the page, one level deep: templates, srcdoc frames, noframes."""
+    for template, place in walk.late_fragments[:MOST_INNER]:
+        for fragment in template.template_fragments()[:1]:
+            child = fragment.first_child
+            while child is not None:
+                walk.run(child, place)
+                child = child.next
+    for html, place in walk.late_pages[:MOST_INNER]:
+        if not too_deep(html) and (root := _parsed(html).root) is not None:
+            walk.run(root, place)
+
+
+def _document(walk: Walk, url: str, form: Form, notes: tuple[str, ...]) -> Document:
+    base = absolute(url, walk.base) or url if walk.base else url
+    label = _labeller(walk)
+    blocks = _blocks(walk, label)
+    target, after_s = _refresh(walk.refresh)
+    return Document(
+        form,
+        title=walk.title or one_line(walk.meta.get("og:title", "")),
+        language=walk.language or walk.meta.get("content-language", "").strip(),
+        blocks=tuple(blocks),
+        links=_links(walk, base, label),
+        embeds=_embeds(walk, base, label),
+        canonical=(absolute(base, walk.canonical) or "") if walk.canonical else "",
+        refresh=(absolute(base, target) or "") if target else "",
+        refresh_after_s=after_s,
+        anchors=frozenset(walk.anchors),
+        notes=notes,
+    )
+
+
+def _labeller(walk: Walk) -> Labeller:
+    rows = walk.rows
+    seen = [row.place.layer is Label.MAIN for row in rows]
+    chrome = believed(walk.scopes, [row.text for row in rows], [row.link_chars for row in rows], seen)
+
+    def label(place: Place) -> Label:
+        if place.layer is not Label.MAIN:
+            return place.layer
+        if not place.chosen or (place.scope >= 0 and chrome[place.scope]):
+            return Label.CHROME
+        return Label.MAIN
+
+    return label
+
+
+def _blocks(walk: Walk, label: Labeller) -> list[Block]:
+    blocks: list[Block] = []
+    for text, place, tag, link_chars in walk.rows:
+        name = label(place)
+        if name is Label.MAIN and link_chars and reads_like_navigation(text, tag, link_chars):
+            name = Label.CHROME
+        blocks.append(Block(text, name, tag, place.path, link_chars))
+    if walk.scripts:
+        seen = {block.text for block in blocks}
+        for line in dict.fromkeys(line for script in walk.scripts for line in prose_in(script)):
+            if line not in seen:
+                blocks.append(Block(line, Label.SCRIPT, "script", "script"))
+    return blocks
+
+
+def _links(walk: Walk, base: str, label: Labeller) -> tuple[Link, ...]:
+    """Links to other addresses on the web; a link within the page is none."""
+    resolved: dict[str, str | None] = {}
+    links: list[Link] = []
+    for ref, text, place in walk.links:
+        if not ref or ref.startswith("#"):
+            continue
+        if ref not in resolved:
+            resolved[ref] = absolute(base, ref)
+        target = resolved[ref]
+        if target is not None and on_the_web(target):
+            links.append(Link(target, text, label(place)))
+    return tuple(links)
+
+
+def _embeds(walk: Walk, base: str, label: Labeller) -> tuple[Embed, ...]:
+    """Each figure once: a <noscript> twin of an image that loads late is that image."""
+    late = {shown.holder for shown in walk.shown if shown.late and shown.holder}
+    embeds: dict[str, Embed] = {}
+    for shown in sorted(walk.shown, key=_is_fallback):
+        if _is_fallback(shown) and shown.holder in late:
+            continue
+        target = absolute(base, shown.ref)
+        if target is None or not on_the_web(target) or target in embeds:
+            continue
+        name = label(shown.place)
+        if name is Label.MAIN and shown.ornament:
+            name = Label.CHROME
+        if name is Label.NOSCRIPT and shown.kind == "img":
+            name = Label.MAIN  # no script twin has an address: this is the figure
+        embeds[target] = Embed(target, shown.alt, shown.kind, name, walk.captions.get(shown.place.figure, ""))
+    for key in ("og:image", "og:image:url", "twitter:image"):
+        if walk.meta.get(key) and (target := absolute(base, walk.meta[key])) and on_the_web(target):
+            alt = one_line(walk.meta.get("og:image:alt", ""))
+            embeds.setdefault(target, Embed(target, alt, "social"))
+            break
+    return tuple(embeds.values())
+
+
+def _is_fallback(shown: Shown) -> bool:
+    return shown.place.layer is Label.NOSCRIPT
+
+
+def _refresh(content: str) -> tuple[str, float]:
+    """Target and delay of a meta refresh (HTML Standard, "shared declarative refresh steps"); ("", 0.0) for none."""
+    found = REFRESH.match(content)
+    if found is None or not (found.group(1) or content.lstrip().startswith(".")):
+        return "", 0.0
+    target = (found.group(2) or found.group(3) or found.group(4) or "").strip()
+    return target, float(found.group(1) or 0)
