@@ -26,7 +26,9 @@ ONE_ROOM = {
     "warcio": {"adapters/warc.py"},
     "selectolax": {"analysis/html.py"},
     "pypdfium2": {"analysis/pdf.py"},
-    "apscheduler": {"faces/daemon.py"},
+    "markdown_it": {"analysis/markdown.py"},
+    "PIL": {"analysis/images.py"},
+    "apscheduler": {"faces/daemon.py", "adapters/cron.py"},
     "typer": {"faces/cli.py"},
     "protego": {"adapters/robots.py"},
 }

@@ -13,7 +13,8 @@ MOST_SCRIPT_CHARS = 4_000_000
 MOST_PROSE_CHARS = 1_000_000
 CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 NOT_PROSE = re.compile(
-    r"\s{0,9}(?:https?://|//|/[\w-]|data:|[#.]?[\w-]{1,80}\s{0,3}\{|[{\[]\s{0,9}[\"{\[]|function\b|(?:var|const|let) \w|import \{)"
+    r"\s{0,9}(?:https?://|//|/[\w-]|data:|[#.]?[\w-]{1,80}\s{0,3}\{|[{\[]\s{0,9}[\"{\[]"
+    r"|function\b|(?:var|const|let) \w|import \{)"
 )
 LETTERS_LEAST = 25
 CJK_LEAST = 6
