@@ -1,0 +1,106 @@
+"""Reads numbers by their value: 155T, 155 trillion, 155 万亿 and 一百五十五万亿 are one number.
+
+Texts come in the typographic form of `normalise` with simplified characters.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from math import prod
+from typing import NamedTuple
+
+_HAN_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_HAN_TENS = {"十": 10, "百": 100, "千": 1000}
+_MYRIADS = {"万": 10**4, "亿": 10**8, "兆": 10**12}
+_WORDS = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_LETTERS = {"k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
+
+_HAN = "〇零一二两三四五六七八九"
+# Every quantifier over digits is bounded: a page may hold 900,000 of them in a row.
+NUMBER = re.compile(
+    rf"""
+    (?<![A-Za-z\d.^_])
+    (?:
+      (?P<hundredths>百分之)?
+      (?:(?<![\w)%\]-])(?P<minus>-))?
+      (?P<digits>\d{{1,3}}(?:,\d{{3}}){{1,12}}(?![\d])(?:\.\d{{1,40}})?|\d{{1,40}}(?:\.\d{{1,40}})?|\.\d{{1,40}})
+      (?:\ ?(?P<scale>[百千]?(?:万亿|[万亿兆])|[百千](?!分)|(?i:thousand|million|billion|trillion)(?![A-Za-z]))
+        |(?P<letter>[kKMBT])(?![A-Za-z\d]))?
+      (?:\ ?(?P<percent>%|(?:percent|per\ cent)(?![A-Za-z])))?
+    |
+      (?P<han_hundredths>百分之)?
+      (?P<han>[{_HAN}十百千](?=[{_HAN}十百千万亿兆])[{_HAN}十百千万亿兆]{{1,24}}|(?<=百分之)[{_HAN}十])
+    )
+    """,
+    re.VERBOSE,
+)
+# Names that carry a digit (SM100, V4.1-Flash, GPT-4o), powers (10^2), versions and addresses of three and more parts.
+_NAME = re.compile(
+    r"(?<![A-Za-z\d])[A-Za-z]{1,20}[-.]?\d[A-Za-z\d]{0,20}(?:[.-][A-Za-z\d]{1,20}){0,6}"
+    r"|(?<![\d.])\d{1,9}(?:[\^_]\d{1,9}|(?:\.\d{1,9}){2,6})"
+)
+
+
+class Fact(NamedTuple):
+    """A number or a name with digits. *value* decides about equality, *text* is how it stands there."""
+
+    value: str
+    text: str
+
+
+def facts(text: str) -> list[Fact]:
+    """All of them in their order."""
+    found = [(m.start(), m.end(), Fact(m.group().casefold(), m.group())) for m in _NAME.finditer(text)]
+    taken = {place for start, end, _ in found for place in range(start, end)}
+    for m in NUMBER.finditer(text):
+        number = value(m)
+        if number is not None and m.start() not in taken and m.end() - 1 not in taken:
+            found.append((m.start(), m.end(), Fact(number, m.group())))
+    return [fact for _, _, fact in sorted(found)]
+
+
+def value(match: re.Match[str]) -> str | None:
+    """The value of a match of `NUMBER`, or None where the characters only look like one (千万别).
+
+    Plain digits, many trailing zeros as an exponent ("155e12"), then "%".
+    """
+    if match["han"]:
+        number = _han(match["han"])
+        return None if number is None else _plain(Decimal(number)) + ("%" if match["han_hundredths"] else "")
+    digits = match["digits"].replace(",", "")
+    scale = _LETTERS[match["letter"]] if match["letter"] else _scale(match["scale"] or "")
+    # Decimal rounds to 28 digits, and a number so long is a name.
+    plain = _plain(Decimal(digits) * scale) if len(digits) <= 16 else digits
+    return (match["minus"] or "") + plain + ("%" if match["percent"] or match["hundredths"] else "")
+
+
+def _plain(number: Decimal) -> str:
+    _, digits, exponent = number.normalize().as_tuple()
+    if isinstance(exponent, int) and exponent >= 4:
+        return "".join(map(str, digits)) + f"e{exponent}"
+    return format(number.normalize(), "f")
+
+
+def _scale(unit: str) -> int:
+    if unit.isascii():
+        return _WORDS.get(unit.casefold(), 1)
+    return prod((_HAN_TENS | _MYRIADS)[c] for c in unit)
+
+
+def _han(text: str) -> int | None:
+    if not any(c in _HAN_DIGITS or c == "十" for c in text):
+        return None
+    if all(c in _HAN_DIGITS for c in text):
+        return int("".join(str(_HAN_DIGITS[c]) for c in text))
+    total = section = digit = 0
+    for c in text:
+        if c in _HAN_DIGITS:
+            digit = _HAN_DIGITS[c]
+        elif c in _HAN_TENS:
+            section += (digit or 1) * _HAN_TENS[c]
+            digit = 0
+        else:
+            total = (total + section + digit) * _MYRIADS[c] if c != "万" else total + (section + digit) * 10**4
+            section = digit = 0
+    return total + section + digit
