@@ -86,6 +86,7 @@ FOREIGN: dict[type[BaseException], Kind] = {
 NETWORK_ERRORS: tuple[type[BaseException], ...] = tuple(FOREIGN)
 
 _STATUS_LINE = re.compile(rb"HTTP/\d\.\d [1-9]\d\d(?: [^\r\n]*)?\r?\n")
+_MOST_HEAD_BYTES = 100 * 1024  # httpcore's MAX_INCOMPLETE_EVENT_SIZE, as large as any browser's limit
 _UNREACHABLE = {
     errno.EHOSTUNREACH: ("host-unreachable", "no route to the host"),
     errno.ENETUNREACH: ("network-unreachable", "no route to the network"),
@@ -178,6 +179,10 @@ def _broken_head(error: BaseException, kind: Kind, wire: Wire | None) -> Fault:
     line, newline, _ = raw.partition(b"\n")
     if newline and not _STATUS_LINE.fullmatch(line + newline):
         return Fault("bad_status_line", "bad-status-line", f"no status in {_shown(line)}")
+    if wire and not wire.response_head:
+        if len(raw) > _MOST_HEAD_BYTES:
+            return Fault("bad_header", "head-too-large", f"more than {_MOST_HEAD_BYTES // 1024} KiB of headers")
+        return Fault("bad_header", "head-cut", "the connection was closed in the middle of the headers")
     return Fault("bad_header", "bad-header", f"the headers break the protocol: {error}")
 
 

@@ -1,7 +1,7 @@
 """Manners towards each host: one request in flight, a pace, its Retry-After, its robots.txt, and its recent failures.
 
-A wait that a pace demands is waited for (a minute at most); a longer wish of the host (Retry-After) is not: the
-check comes back as deferred, so that no host holds up a run.
+The pace is waited for (policy and crawl-delay, a minute at most). What a host wishes beyond that (Retry-After, or a
+pace slowed by 429 and 503) is not: the check comes back as deferred, so that no host holds up a run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from .robots import KEPT_S, NO_RULES, STALE_S, Rules, rules_of
 from .urls import Address, Origin
 
 MOST_WAIT_S = 10.0  # a wish of the host that is longer than this defers the check
-MOST_PACE_S = 60.0  # crawl-delay: a host that asks for minutes would never be read
+MOST_CRAWL_DELAY_S = 60.0  # a host that asks for more would hardly ever be read
+MOST_SLOWED_S = 3600.0
 MOST_RETRY_AFTER_S = 6 * 3600.0
 MOST_SLOWING = 5  # 2^5: a host that keeps saying 429 is asked 32 times more slowly
 REMEMBERED_S = 60.0  # how long a host's own failure stands for all its sources
@@ -90,26 +91,38 @@ class Hosts:
         state.users += 1
         try:
             async with state.lock:
-                wish = state.deferred_until - self._clock()
-                if wish > MOST_WAIT_S:
-                    yield wish
-                    return
-                wait = max(wish, state.paced_until - self._clock() if paced else 0.0)
-                if wait > 0:
-                    await self._sleep(wait)
+                wish = self._wish_s(host, state, paced)
+                if wish is None:
+                    await self._wait(state, paced)
                 try:
-                    yield None
+                    yield wish
                 finally:
-                    if paced:
-                        state.paced_until = self._clock() + self._pace_s(host, state)
+                    if wish is None and paced:
+                        pace_s = self._pace_s(host, state) * (1 << state.slowing)
+                        state.paced_until = self._clock() + min(pace_s, MOST_SLOWED_S)
         finally:
             state.users -= 1
             if not state.users:
                 self._forget_idle_hosts()
 
     def _pace_s(self, host: str, state: _Host) -> float:
+        """Seconds between two requests by policy and crawl-delay, waited for in any case."""
         delay_s = self._policies.get(host, self._default).delay_s
-        return min(max(delay_s, state.crawl_delay_s) * (1 << state.slowing), max(MOST_PACE_S, delay_s))
+        return max(delay_s, min(state.crawl_delay_s, MOST_CRAWL_DELAY_S))
+
+    def _wish_s(self, host: str, state: _Host, paced: bool) -> float | None:
+        """How long the host wants peace, if that is too long to wait for."""
+        now = self._clock()
+        if state.deferred_until - now > MOST_WAIT_S:
+            return state.deferred_until - now
+        if paced and state.paced_until - now > max(MOST_WAIT_S, self._pace_s(host, state)):
+            return state.paced_until - now
+        return None
+
+    async def _wait(self, state: _Host, paced: bool) -> None:
+        wait_s = max(state.deferred_until, state.paced_until if paced else 0.0) - self._clock()
+        if wait_s > 0:
+            await self._sleep(wait_s)
 
     def _forget_idle_hosts(self) -> None:
         if len(self._hosts) > 1_000:  # 50,000 hosts must not pile up; those that still mean something stay
@@ -148,7 +161,7 @@ class Hosts:
             return Fault("robots_disallowed", "robots-unreachable", "robots.txt answers with a server error")
         if known.crawl_delay_s:
             state = self._hosts.setdefault(address.host, _Host())
-            state.crawl_delay_s = min(known.crawl_delay_s, MOST_PACE_S)
+            state.crawl_delay_s = known.crawl_delay_s
         if known.allow(address.url):
             return None
         return Fault("robots_disallowed", "robots-disallow", f"{address.site}/robots.txt forbids {address.target}")

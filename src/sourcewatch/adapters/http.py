@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Self
@@ -170,7 +170,7 @@ class Web:
 
     def _deferred(self, address: Address, wish_s: float) -> Deferred:
         until_at = self.clock() + timedelta(seconds=wish_s)
-        return Deferred(address.url, until_at, f"{address.host} asked to be left alone (Retry-After)")
+        return Deferred(address.url, until_at, f"{address.host} asked to be left alone (429 or 503)")
 
     async def _refusal(self, trip: _Trip, address: Address) -> Broken | Deferred | None:
         """Why robots.txt keeps us from asking, or None."""
@@ -181,9 +181,12 @@ class Web:
             request = Request(address.site + "/robots.txt", expect="any")
             errand = _Trip(request, trip.budget, robots.MOST_BYTES, Purpose.ROBOTS, trip.fresh, robots.MOST_REDIRECTS)
             outcome = await self._walk(errand)
-            if isinstance(outcome, tuple):
-                return outcome[1]
-            return outcome or errand.exchanges[-1]
+            if not isinstance(outcome, tuple):
+                return outcome or errand.exchanges[-1]
+            fault = outcome[1].fault
+            if not fault.word.startswith(HOST_WIDE):
+                fault = replace(fault, evidence=f"could not read {address.site}/robots.txt: {fault.evidence}")
+            return replace(outcome[1], fault=fault, exchange=None)
 
         refusal = await self.hosts.permission(address, ask, fresh=trip.fresh)
         return Broken(refusal) if isinstance(refusal, Fault) else refusal
@@ -284,8 +287,9 @@ class _Answer:
         stream = self.response.stream
         assert isinstance(stream, httpx.AsyncByteStream)
         await self.body.collect(aiter(stream), trip.budget, lane)
-        if self.body.full:
-            return None if cut_short else _too_large("still more to come", trip.most_bytes)
+        if self.body.full and not cut_short:
+            self.body = None  # megabytes that prove nothing
+            return _too_large("still more to come", trip.most_bytes)
         wire = WIRE.get()
         if wire and wire.cut and not announced and not self.chunked:
             return Fault("body_truncated", "tls-cut", "TLS was cut off where only its proper end tells a whole body")
@@ -308,12 +312,11 @@ class _Answer:
             first_byte_s=wire.first_byte_at - self.started if wire.first_byte_at else None,
             total_s=time.perf_counter() - self.started,
         )
-        whole = self.body is not None and not (self.body.full and self.body.limit_bytes > robots.MOST_BYTES)
         return Exchange(
             url=self.address.url,
             status=self.response.status_code,
             headers=text_headers(self.response.headers.raw),
-            body=self.body.data if self.body and whole else b"",
+            body=self.body.data if self.body else b"",
             reason=self.response.extensions["reason_phrase"].decode("latin-1"),
             http_version=self.response.extensions["http_version"].decode("ascii"),
             request_head=redacted(wire.request_head, self.secret),

@@ -66,4 +66,5 @@ class Body:
             self._size_bytes += len(chunk)
             if self._size_bytes > most_bytes:
                 return True
+        self._chunks = [self.data]  # joined while still in the lane: a big body is there twice for a moment
         return False

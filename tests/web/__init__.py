@@ -1,0 +1,1 @@
+"""A web that misbehaves: on loopback, over raw sockets where exactness needs it, with real TLS."""
