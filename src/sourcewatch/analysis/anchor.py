@@ -138,7 +138,7 @@ def _occurrences(text: str, exact: str) -> Iterator[Span]:
 
 
 def _uncut(layer: Layer, form: Form, place: Span, exact: str) -> bool:
-    """Folded text has lost its spaces and notations: there the layer's own text must say where words and numbers end."""
+    """Folded text has lost its spaces and notations: there the layer's own text must say where they end."""
     if form is not Form.FOLDED:
         return whole(layer.reading(form), *place)
     start, end = layer.span(form, *place)
