@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from ..domain.change import Drift, Extent, Sighting, Significance, pack_change, sighting_facts, sighting_of
 from ..domain.check import Finding, Memory, Span
 from ..domain.document import pack
-from ..domain.kept import ChangeRow, Kept, Quoted, VersionRow
+from ..domain.kept import ChangeRow, Kept, Quoted, RunRow, VersionRow
 from ..domain.reading import Probe
 from ..domain.source import Source, SourceKind
 from ..domain.standing import Standing, standing
@@ -123,11 +123,12 @@ class Ledger:
         with storage("ending a run"), self._engine.begin() as c:
             c.execute(update(t.runs).where(t.runs.c.id == run).values(ended_at=now, void_reason=void_reason))
 
-    def last_run(self) -> Row[Any] | None:
-        """The newest finished run: id, started_at, ended_at, void_reason."""
+    def last_run(self) -> RunRow | None:
+        """The newest finished run."""
         query = select(t.runs).where(t.runs.c.ended_at.is_not(None)).order_by(t.runs.c.id.desc()).limit(1)
         with storage("reading runs"), self._engine.connect() as c:
-            return c.execute(query).first()
+            row = c.execute(query).first()
+        return None if row is None else RunRow(row.id, row.started_at, row.ended_at, row.trigger, row.void_reason)
 
     # -- keeping ----------------------------------------------------------------------------------------------------
 
@@ -147,6 +148,13 @@ class Ledger:
         elif version is not None:
             confirm = update(t.changes).where(t.changes.c.to_version == version, t.changes.c.confirmed_at.is_(None))
             c.execute(confirm.values(confirmed_at=finding.checked_at))
+        if judgement.reread is not None and finding.unchanged_of is not None:
+            again = {
+                "packed": pack(judgement.reread),
+                "title": _clean(judgement.reread.title),
+                "maker": judgement.maker,
+            }
+            c.execute(update(t.documents).where(t.documents.c.version == finding.unchanged_of).values(**again))
         if version is not None:
             self._keep_sightings(c, version, finding)
             if judgement.history:
@@ -313,6 +321,8 @@ class Ledger:
                 last_modified=row.last_modified,
                 packed=row.packed,
                 maker=row.maker,
+                path=row.path,
+                offset=row.offset,
                 sightings=tuple(self._sightings(c, row.id)),
                 history=row.state or "",
                 unconfirmed=row.change is not None and row.confirmed_at is None,
@@ -342,6 +352,20 @@ class Ledger:
         query = _SPANS.where(t.checks.c.source == source).order_by(t.checks.c.id)
         with storage("reading checks"), self._engine.connect() as c:
             return [_span(row) for row in c.execute(query)]
+
+    def newest_span(self, source: str) -> Span | None:
+        """The row of the newest check of a source."""
+        query = _SPANS.where(t.checks.c.source == source).order_by(t.checks.c.id.desc()).limit(1)
+        with storage("reading checks"), self._engine.connect() as c:
+            row = c.execute(query).first()
+        return None if row is None else _span(row)
+
+    def standing_of(self, source: str) -> Standing:
+        """Where one source stands, folded from its last access and what came after it."""
+        k = t.checks.c
+        with storage("reading checks"), self._engine.connect() as c:
+            last = c.execute(select(func.max(k.id)).where(k.source == source, k.accessed.is_(True))).scalar() or 0
+            return standing(_span(row) for row in c.execute(_SPANS.where(k.source == source, k.id >= last)))
 
     def standings(self) -> dict[str, Standing]:
         """Where every source stands: folded from its last access and what came after it."""
@@ -385,6 +409,14 @@ class Ledger:
         if packed is None:
             raise KeyError(version)
         return bytes(packed)
+
+    def earlier_documents(self, source: str, before: int) -> tuple[bytes, ...]:
+        """The packed documents of the last 30 versions before one, oldest first."""
+        v, d = t.versions.c, t.documents.c
+        query = select(d.packed).join(t.versions, v.id == d.version).where(v.source == source, v.id < before)
+        with storage("reading documents"), self._engine.connect() as c:
+            newest = c.execute(query.order_by(v.id.desc()).limit(30)).scalars().all()
+        return tuple(bytes(packed) for packed in reversed(newest))
 
     def changes_since(self, since: datetime | None, source: str | None = None) -> list[ChangeRow]:
         """Changes first seen at or after *since*, newest first, with their packed edits."""

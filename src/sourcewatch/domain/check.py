@@ -19,6 +19,7 @@ class Judgement:
 
     *changed*: the source's content is new against the last accepted version. *follow*: a meta refresh or Refresh header
     to be followed before anything is believed. *history* is the noise state after this version, as JSON, or "".
+    *reread* is the last accepted version as today's extractor reads it, when another one had read it.
     """
 
     verdict: Verdict
@@ -30,6 +31,7 @@ class Judgement:
     history: str = ""
     follow: str = ""
     maker: str = ""
+    reread: Document | None = None
 
     def __post_init__(self) -> None:
         if self.changed and not self.verdict.accessed:
@@ -87,7 +89,8 @@ class Span:
 class Memory:
     """What the ledger remembers of a source's newest version, as far as the next check needs it.
 
-    *packed* is its document (`document.pack`), *history* the noise state, *sightings* those of this version.
+    *packed* is its document (`document.pack`) as *maker* read it out of the response at *path* and *offset*, *history*
+    the noise state, *sightings* those of this version.
     *unconfirmed*: its change waits for a fetch that still shows it.
     *last_verdict* is that of the last access.
     """
@@ -103,6 +106,8 @@ class Memory:
     last_modified: str
     packed: bytes
     maker: str
+    path: str
+    offset: int
     sightings: tuple[Sighting, ...] = ()
     history: str = ""
     unconfirmed: bool = False

@@ -90,9 +90,14 @@ class Document:
     codec_origin: str = ""
 
     @property
+    def visible(self) -> tuple[Block, ...]:
+        """The blocks that a reader sees: what is compared."""
+        return tuple(b for b in self.blocks if b.label in VISIBLE)
+
+    @property
     def text(self) -> str:
         """All visible blocks, one a line: what the `.md` sidecar and every diff show."""
-        return "\n".join(b.text for b in self.blocks if b.label in VISIBLE)
+        return "\n".join(b.text for b in self.visible)
 
     @property
     def main_text(self) -> str:

@@ -7,8 +7,18 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from .capture import Capture, Failure
 from .change import Drift, Sighting, Significance
 from .check import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One source's share of a snapshot file: a capture that is kept, or a failure that is noted beside it."""
+
+    source: str
+    fetched: Capture | Failure
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +100,14 @@ class Quoted:
     sighting: Sighting
     seen_at: datetime
     stood_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One finished pass. *void_reason* says why its failures prove nothing, or is None."""
+
+    id: int
+    started_at: datetime
+    ended_at: datetime
+    trigger: str
+    void_reason: str | None

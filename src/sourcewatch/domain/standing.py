@@ -17,7 +17,8 @@ DEAD_AFTER = timedelta(days=6)  # three failures on one bad afternoon are no dea
 class Standing:
     """*version* is the one that the last access saw; *failing_since* the first failing check after it (UTC).
 
-    *strikes* counts the striking checks since the last access; *recovered_from* is the failure that it ended.
+    *failures* counts the checks since the last access, *strikes* those of them that strike; *recovered_from* is the
+    failure that the last access ended.
     """
 
     last_accessed: datetime | None = None
@@ -25,6 +26,7 @@ class Standing:
     verdict: Verdict | None = None
     checked_at: datetime | None = None
     failing_since: datetime | None = None
+    failures: int = 0
     strikes: int = 0
     dead: bool = False
     by_hand: bool = False
@@ -59,6 +61,7 @@ def standing(spans: Iterable[Span]) -> Standing:
         verdict=newest.verdict if newest else None,
         checked_at=newest.last_at if newest else None,
         failing_since=failing[0].first_at if failing else None,
+        failures=sum(s.n for s in failing),
         strikes=strikes,
         dead=strikes >= STRIKES_UNTIL_DEAD and lasted >= DEAD_AFTER,
         by_hand=last.by_hand if last else False,

@@ -1,0 +1,18 @@
+"""When a cron line is next due, right across clock changes; by APScheduler's own trigger."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from apscheduler.triggers.cron import CronTrigger
+
+
+def next_time(line: str, timezone: str, after: datetime) -> datetime:
+    """The first UTC time after *after*; days are names (APScheduler counts Monday as 0, cron Sunday)."""
+    minute, hour, day, month, weekday = line.lower().split()
+    trigger = CronTrigger(
+        minute=minute, hour=hour, day=day, month=month, day_of_week=weekday, timezone=ZoneInfo(timezone)
+    )
+    found: datetime | None = trigger.get_next_fire_time(None, after + timedelta(seconds=1))
+    return (found or after + timedelta(days=366)).astimezone(UTC)

@@ -1,0 +1,32 @@
+"""One run at a time in a data folder: an advisory lock that the kernel frees when its holder dies."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ..domain.errors import BusyError, StorageError
+
+
+@contextmanager
+def run_lock(data: Path, holder: str) -> Iterator[None]:
+    """Hold DATA/run.lock. Raises BusyError that names who holds it, StorageError when it cannot be written."""
+    path = data / "run.lock"
+    try:
+        file = path.open("a+", encoding="utf-8")
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written: {error.strerror}") from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise BusyError(f"another run holds {path}: {file.read().strip() or 'holder unknown'}") from None
+        file.truncate(0)
+        file.write(f"{holder}, pid {os.getpid()}, since {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\n")
+        file.flush()
+        yield

@@ -1,0 +1,212 @@
+"""WARC 1.1 records, written and read by warcio: what was asked, what came, and what did not.
+
+Bodies are archived as transferred, heads byte for byte. A failure is a `metadata` record of type
+`application/warc-fields`: a response that nobody sent is never invented.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import IO, Any
+
+from warcio.archiveiterator import ArchiveIterator
+from warcio.exceptions import ArchiveLoadFailed
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from ..domain.capture import Exchange, Failure
+
+_CHUNKED = re.compile(rb"(?im)^transfer-encoding(?=[ \t]*:)")
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a response record lies in its file: its id and the byte offset of its gzip member."""
+
+    record_id: str
+    offset: int
+
+
+class _ExactHead:
+    """A header block that is written byte for byte: warcio would spell it anew from its parsed form."""
+
+    def __init__(self, head: bytes) -> None:
+        self.headers_buff = head
+        self.headers: list[tuple[str, str]] = []
+
+    def compute_headers_buffer(self, _filter: object = None) -> None:
+        """Nothing to compute; part of what warcio calls."""
+
+    def get_header(self, _name: str) -> None:
+        return None
+
+
+class Writer:
+    """Writes records to an open binary file, each a gzip member of its own."""
+
+    def __init__(self, out: IO[bytes], filename: str, software: str, *, written_at: datetime) -> None:
+        self._out = out
+        self._warc = WARCWriter(out, gzip=True, warc_version="WARC/1.1")
+        info = {
+            "software": software,
+            "format": "WARC File Format 1.1",
+            "conformsTo": "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+            "http-version-note": "all archived requests were made over HTTP/1.x; heads are byte for byte",
+        }
+        headers = StatusAndHeaders("", [], protocol="WARC/1.1")
+        for name, value in (("WARC-Type", "warcinfo"), ("WARC-Record-ID", _new_id()), ("WARC-Filename", filename)):
+            headers.add_header(name, value)
+        headers.add_header("WARC-Date", stamp(written_at))
+        fields = _fields(info)
+        self._warc.write_record(
+            self._warc.create_warc_record(
+                "", "warcinfo", payload=io.BytesIO(fields), length=len(fields), warc_headers=headers
+            )
+        )
+
+    def exchange(self, exchange: Exchange, at: datetime, facts: Mapping[str, str]) -> Placed:
+        """Write response, request and concurrent metadata; where the response lies."""
+        record_id, offset = _new_id(), self._out.tell()
+        common = {"WARC-Date": stamp(at)}
+        response = common | {
+            "WARC-Record-ID": record_id,
+            "WARC-Payload-Digest": exchange.body_sha256,
+            "WARC-Protocol": "http/1.0" if exchange.http_version.endswith("1.0") else "http/1.1",
+        }
+        if exchange.address:
+            response["WARC-IP-Address"] = exchange.address
+        if exchange.tls:
+            response["WARC-Cipher-Suite"] = exchange.tls.cipher
+        self._http(
+            "response",
+            exchange.url,
+            _CHUNKED.sub(b"X-Orig-Transfer-Encoding", _response_head(exchange)),
+            response,
+            exchange.body,
+        )
+        self._http("request", exchange.url, _request_head(exchange), common | {"WARC-Concurrent-To": record_id}, b"")
+        self.metadata(exchange.url, at, {**_measured(exchange), **facts}, concurrent_to=record_id)
+        return Placed(record_id, offset)
+
+    def _http(self, kind: str, url: str, head: bytes, headers: dict[str, str], body: bytes) -> None:
+        record = self._warc.create_warc_record(
+            url,
+            kind,
+            payload=io.BytesIO(body),
+            length=len(body),
+            warc_headers_dict=headers,
+            http_headers=_ExactHead(head),
+        )
+        self._warc.write_record(record)
+
+    def metadata(self, url: str, at: datetime, facts: Mapping[str, str], concurrent_to: str = "") -> None:
+        headers = {"WARC-Date": stamp(at)} | ({"WARC-Concurrent-To": concurrent_to} if concurrent_to else {})
+        fields = _fields(facts)
+        self._warc.write_record(
+            self._warc.create_warc_record(
+                url, "metadata", payload=io.BytesIO(fields), length=len(fields), warc_headers_dict=headers
+            )
+        )
+
+    def failure(self, failure: Failure, facts: Mapping[str, str], concurrent_to: str = "") -> None:
+        """Record that nothing usable came, as a note beside the page that wanted it."""
+        noted = {
+            "fetch-status": failure.word,
+            "fetch-error": failure.detail,
+            "fetchTimeMs": f"{failure.seconds * 1000:.0f}",
+        }
+        if leaf := failure.certificate:
+            noted["tls-certificate-sha256"] = leaf.sha256
+            noted["tls-certificate-subject"] = leaf.subject
+            noted["tls-certificate-issuer"] = leaf.issuer
+            noted["tls-not-before"] = stamp(leaf.not_before)
+            noted["tls-not-after"] = stamp(leaf.not_after)
+        self.metadata(failure.url, failure.failed_at, noted | dict(facts), concurrent_to)
+
+
+def stamp(at: datetime) -> str:
+    """WARC-Date in whole UTC seconds: replay tools know no finer time."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def read_response(file: IO[bytes], offset: int) -> Exchange:
+    """The response record at a byte offset, its head and body as they were transferred.
+
+    Raises ValueError when no whole response record stands there.
+    """
+    file.seek(offset)
+    try:
+        record = next(iter(ArchiveIterator(file, no_record_parse=True)))
+        block = record.raw_stream.read()
+    except (StopIteration, ArchiveLoadFailed, EOFError, OSError) as error:
+        raise ValueError(f"no WARC record at byte {offset}: {error}") from error
+    length = int(record.rec_headers.get_header("Content-Length") or -1)
+    if record.rec_type != "response" or length != len(block):
+        raise ValueError(f"no whole response record at byte {offset}")
+    head, _, body = block.partition(b"\r\n\r\n")
+    return Exchange(
+        url=record.rec_headers.get_header("WARC-Target-URI"),
+        status=_status_of(head),
+        headers=tuple(_headers_of(head)),
+        body=body,
+        response_head=head + b"\r\n\r\n",
+    )
+
+
+def _status_of(head: bytes) -> int:
+    parts = head.split(b" ", 2)
+    return int(parts[1][:3]) if len(parts) > 1 and parts[1][:3].isdigit() else 0
+
+
+def _headers_of(head: bytes) -> Iterator[tuple[str, str]]:
+    for line in head.split(b"\r\n")[1:]:
+        name, colon, value = line.partition(b":")
+        if colon:
+            yield name.decode("latin-1").strip(), value.decode("latin-1").strip()
+
+
+def _new_id() -> str:
+    return f"<urn:uuid:{uuid.uuid4()}>"
+
+
+def _fields(facts: Mapping[str, Any]) -> bytes:
+    lines = (f"{name}: {' '.join(str(value).split())}\r\n" for name, value in facts.items() if value not in ("", None))
+    return "".join(lines).encode("utf-8", "replace")
+
+
+def _response_head(exchange: Exchange) -> bytes:
+    if exchange.response_head:
+        return _ended(exchange.response_head)
+    lines = [f"HTTP/1.1 {exchange.status} {exchange.reason}".rstrip()]
+    lines += [f"{name}: {value}" for name, value in exchange.headers]
+    return "\r\n".join([*lines, "", ""]).encode("utf-8", "replace")
+
+
+def _request_head(exchange: Exchange) -> bytes:
+    return _ended(exchange.request_head) if exchange.request_head else f"GET {exchange.url} HTTP/1.1\r\n\r\n".encode()
+
+
+def _ended(head: bytes) -> bytes:
+    """A head that ends in one blank line; servers with bare line feeds get the blank line that parsers look for."""
+    return head if head.endswith(b"\r\n\r\n") else head.rstrip(b"\r\n") + b"\r\n\r\n"
+
+
+def _measured(exchange: Exchange) -> dict[str, str]:
+    facts = {"fetchTimeMs": f"{exchange.timing.total_s * 1000:.0f}"}
+    if exchange.tls:
+        facts["tls-version"] = exchange.tls.version
+        if leaf := exchange.tls.certificate:
+            facts["tls-certificate-sha256"] = leaf.sha256
+            facts["tls-not-after"] = stamp(leaf.not_after)
+    return facts
+
+
+def chain(exchanges: Sequence[Exchange]) -> Iterator[tuple[Exchange, dict[str, str]]]:
+    """Each hop with what it followed from: WARC's `via` and `hopsFromSeed` (R: a redirect)."""
+    for position, exchange in enumerate(exchanges):
+        yield exchange, {"via": exchanges[position - 1].url, "hopsFromSeed": "R" * position} if position else {}

@@ -1,0 +1,197 @@
+"""The judge: a capture goes in, everything that is concluded from it comes out. Pure: no clock, no disk, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..domain.capture import Capture, Exchange
+from ..domain.change import Change, Sighting, SightingKind, Significance
+from ..domain.check import Judgement, Memory
+from ..domain.document import Block, Document, Form
+from ..domain.document import unpack as unpack_document
+from ..domain.reading import Accepted, Fault, Payload, Probe, Reading
+from ..domain.source import Source
+from ..domain.verdict import Verdict
+from . import anchor, classify, diff, extract, images, noise, sniff, weigh
+from .unpack import unpack
+
+MAKER = " ".join((extract.EXTRACTOR, classify.CLASSIFIER, anchor.ANCHORER, diff.DIFFER, noise.NOISE))
+IMAGE_READER = "image@1"
+MOST_UNPACKED = 5  # an honest page unpacks to 3–10 times its size; the limit on the wire is the caller's
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What the judge needs to know. *memory* is the newest accepted version, *before* its response as it was kept.
+
+    *before* is given when another extractor made the remembered document: it is read anew, so that a change of our own
+    rules never looks like a change of the page. *earlier* are the packed documents before it, then too.
+    """
+
+    source: Source
+    capture: Capture
+    most_bytes: int
+    expect: str = "document"
+    memory: Memory | None = None
+    before: Exchange | None = None
+    probe: Probe | None = None
+    earlier: tuple[bytes, ...] = ()
+
+
+def judge(task: Task) -> Judgement:
+    """Decode, extract, classify; of an access also what changed, and how the quotes stand."""
+    answer = task.capture.answer
+    payload = _unpacked(answer, task.most_bytes)
+    if payload.fault is not None:
+        return _refusal(payload.fault, payload)
+    form = sniff.sniff(payload.data, answer.media_type, answer.url)
+    document = _document(task.source, answer, payload, form)
+    if isinstance(document, Fault):
+        return _refusal(document, payload)
+    accepted = _accepted(task)
+    reading = Reading(
+        source=task.source,
+        capture=task.capture,
+        payload=payload,
+        form=form,
+        document=document,
+        accepted=accepted,
+        probe=task.probe,
+        expect=task.expect,
+    )
+    if target := classify.follow(reading):
+        verdict = Verdict("redirected_js", "refresh", f"the page refers on to {target}")
+        return Judgement(verdict, payload.sha256, document, follow=target, maker=MAKER)
+    verdict = classify.classify(reading)
+    if not verdict.accessed:
+        return Judgement(verdict, payload.sha256, document, maker=MAKER)
+    return _accepted_judgement(task, verdict, payload, document, accepted)
+
+
+def charset(content_type: str) -> str | None:
+    """The charset parameter of a Content-Type, without quotes."""
+    for parameter in content_type.split(";")[1:]:
+        name, _, value = parameter.partition("=")
+        if name.strip().lower() == "charset":
+            return value.strip().strip("\"'") or None
+    return None
+
+
+def _unpacked(answer: Exchange, most_bytes: int) -> Payload:
+    codings = [c.strip().lower() for value in answer.all_headers("content-encoding") for c in value.split(",")]
+    return unpack(answer.body, [c for c in codings if c], most_bytes=most_bytes * MOST_UNPACKED)
+
+
+def _refusal(fault: Fault, payload: Payload) -> Judgement:
+    return Judgement(Verdict(fault.word, fault.rule, fault.evidence), payload.sha256, maker=MAKER)
+
+
+def _document(source: Source, answer: Exchange, payload: Payload, form: Form) -> Document | Fault:
+    if form is Form.IMAGE:
+        return _picture(source, answer, payload)
+    if form is Form.BINARY:
+        words = f"{answer.media_type or 'unknown type'}, {len(payload.data)} bytes, {payload.sha256}"
+        return Document(Form.BINARY, title=source.title, blocks=(Block(words),), extractor="digest@1")
+    return extract.extract(
+        payload.data,
+        form=form,
+        media_type=answer.media_type,
+        http_charset=charset(answer.header("content-type")),
+        url=answer.url,
+        select=source.select,
+        ignore=source.ignore,
+    )
+
+
+def _picture(source: Source, answer: Exchange, payload: Payload) -> Document | Fault:
+    """A picture's document is one line: what it is, how large, and which."""
+    if answer.status >= 400:  # an error page may be a picture; its status decides
+        return Document(Form.IMAGE, title=source.title, extractor=IMAGE_READER)
+    facts = images.look(payload.data)
+    if isinstance(facts, Fault):
+        return facts
+    if facts.placeholder:
+        return Fault("document_broken", "image-placeholder", f"a {facts.width}×{facts.height} pixel placeholder")
+    words = f"{facts.format} {facts.width} × {facts.height} px, {len(payload.data)} bytes, {payload.sha256}"
+    return Document(Form.IMAGE, title=source.title, blocks=(Block(words, tag="img"),), extractor=IMAGE_READER)
+
+
+def _accepted(task: Task) -> Accepted | None:
+    memory = task.memory
+    if memory is None:
+        return None
+    document = _read_again(task) or unpack_document(memory.packed)
+    return Accepted(
+        memory.version, memory.captured_at, memory.final_url, memory.payload_sha256, memory.media_type, document
+    )
+
+
+def _read_again(task: Task) -> Document | None:
+    if task.before is None:
+        return None
+    payload = _unpacked(task.before, task.most_bytes)
+    form = sniff.sniff(payload.data, task.before.media_type, task.before.url)
+    again = _document(task.source, task.before, payload, form)
+    return None if isinstance(again, Fault) else again
+
+
+def _accepted_judgement(
+    task: Task, verdict: Verdict, payload: Payload, document: Document, accepted: Accepted | None
+) -> Judgement:
+    sightings = _sightings(task.source, document)
+    history = _history(task, accepted)
+    if accepted is None:
+        change, changed = None, True
+    else:
+        before = task.memory.sightings if task.memory else ()
+        change = _change(task.source, accepted.document, document, history, before, sightings)
+        changed = change is not None
+    return Judgement(
+        verdict=verdict,
+        payload_sha256=payload.sha256,
+        document=document,
+        changed=changed,
+        change=change,
+        sightings=sightings,
+        history=noise.step(history, document).to_json() if changed else "",
+        maker=MAKER,
+        reread=accepted.document if accepted is not None and task.before is not None else None,
+    )
+
+
+def _sightings(source: Source, document: Document) -> tuple[Sighting, ...]:
+    """How the quotes stand. A machine reads no figures in a picture: quotes of one are for a person to verify."""
+    if document.form is Form.IMAGE:
+        return tuple(
+            Sighting(q.key, SightingKind.UNVERIFIED, layer="figure", reason="figure-read") for q in source.quotes
+        )
+    page = anchor.Page(document)
+    return tuple(anchor.sight(page, quote) for quote in source.quotes)
+
+
+def _history(task: Task, accepted: Accepted | None) -> noise.History:
+    """What the noise rules remember; made anew from the kept versions when other rules had made it."""
+    state = noise.History.from_json(task.memory.history) if task.memory and task.memory.history else None
+    if state is not None or accepted is None:
+        return state or noise.History()
+    return noise.rebuild([*(unpack_document(packed) for packed in task.earlier), accepted.document])
+
+
+def _change(
+    source: Source,
+    old: Document,
+    new: Document,
+    history: noise.History,
+    before: Sequence[Sighting],
+    after: Sequence[Sighting],
+) -> Change | None:
+    """The change that makes a new version, or None: what differs only in masked counters and clocks is none."""
+    change = weigh.change(old, new, history, source.quotes, before, after)
+    if change is None:
+        return None
+    if change.significance is Significance.COSMETIC and noise.same(old, new, weigh.protected(source.quotes)):
+        return None
+    if new.form in (Form.IMAGE, Form.BINARY):
+        return replace(change, significance=Significance.FIGURES)
+    return change

@@ -1,0 +1,342 @@
+"""Report values become a page, a Markdown file, JSON or a feed. Pure; the words come from `phrases`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from ..domain.change import Edit, EditKind, Extent, Part, SightingKind
+from ..domain.report import ChangeLine, Line, QuoteLine, Report
+from ..domain.source import Source, SourceKind
+from . import dates, excerpt, phrases
+
+MOST_EDITS = 40  # of one change; the rest is counted
+ATOM = "http://www.w3.org/2005/Atom"
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Says things in one language and one time zone."""
+
+    language: str
+    zone: str
+
+    def say(self, key: str, **values: object) -> str:
+        return phrases.say(key, self.language, **values)
+
+    def word(self, verdict: str) -> str:
+        return phrases.word(verdict, self.language)
+
+    def minute(self, at: datetime) -> str:
+        return dates.minute(at, self.zone, self.language)
+
+    def day(self, at: datetime) -> str:
+        return dates.day(at, self.zone, self.language)
+
+    def name(self, source: Source, parent: Source | None = None) -> str:
+        """A source's title; a figure is named after the page that shows it."""
+        if source.kind is SourceKind.FIGURE and parent is not None:
+            return f"{excerpt.plain(source.title)} — {self.say('figure_of', title=excerpt.plain(parent.title))}"
+        return excerpt.plain(source.title)
+
+    def failing(self, line: Line) -> str:
+        """Why a source is not read and since when."""
+        standing = line.standing
+        words = [self.word(standing.verdict.word)] if standing.verdict else []
+        if standing.failing_since:
+            words.append(self.say("failing_since", at=self.minute(standing.failing_since)))
+        if standing.strikes:
+            words.append(self.say("strikes", n=standing.strikes))
+        if standing.dead:
+            words.append(self.say("dead"))
+        return self.joined(words)
+
+    def last_read(self, line: Line) -> str:
+        at = line.standing.last_accessed
+        return f"{self.say('last_read')} {self.minute(at)}" if at else self.say("never_read")
+
+    def quote_state(self, q: QuoteLine) -> str:
+        """How a quote is held, in a sentence."""
+        s = q.sighting
+        if s.kind is SightingKind.UNVERIFIED:
+            return self.joined([self.say("q_unverified"), self._figure_state(q)])
+        if s.kind is SightingKind.NOT_FOUND:
+            words = [self.say("q_not_found" if q.stood_at else "q_never")]
+        elif s.kind is SightingKind.NUMBERS_CHANGED:
+            old, new = "、".join(s.numbers_old) or "–", "、".join(s.numbers_new) or "–"
+            words = [self.say("q_numbers_changed", old=old, new=new)]
+        else:
+            words = [self.say(f"q_{s.kind}", score=f"{s.score:.0%}")]
+        if s.negation_changed:
+            words.append(self.say("q_negation"))
+        if q.stood_at:
+            words.append(self.say("q_stood", at=self.minute(q.stood_at)))
+        return self.joined(words)
+
+    def _figure_state(self, q: QuoteLine) -> str:
+        if q.unread is not None:
+            return (
+                f"{self.say('figure_unread')}（{self.failing(q.unread)}）"
+                if self.language == "zh-CN"
+                else (f"{self.say('figure_unread')} ({self.failing(q.unread)})")
+            )
+        return self.say("figure_not_shown" if q.sighting.reason == "figure-not-shown" else "figure_read")
+
+    def extent(self, change: ChangeLine) -> str:
+        return self.say(f"e_{change.drift.extent}", kept=f"{change.drift.kept:.0%}")
+
+    def joined(self, words: Sequence[str]) -> str:
+        return ("；" if self.language == "zh-CN" else "; ").join(w for w in words if w)
+
+
+def told_edits(change: ChangeLine) -> tuple[Edit, ...]:
+    """The edits to show: none of a wholesale replacement, which is said in one line."""
+    if change.drift.extent is Extent.REPLACED and change.told > 3:
+        return ()
+    return tuple(e for e in change.edits if not e.suppressed_by)[:MOST_EDITS]
+
+
+def voice_of(report: Report, language: str | None = None) -> Voice:
+    return Voice(language or report.site.language, report.site.timezone)
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("sourcewatch.analysis"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+
+
+def html(report: Report, language: str | None = None) -> str:
+    """A page that stands alone: no script, no request to anywhere."""
+    voice = voice_of(report, language)
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            r=report,
+            v=voice,
+            edits=told_edits,
+            marked=lambda edit: Markup(excerpt.as_html(excerpt.shortened(excerpt.parts_of(edit)))),
+            marked_parts=lambda parts: Markup(excerpt.as_html(excerpt.shortened(parts))),
+            plain=excerpt.plain,
+            href=safe_href,
+            counts=counts(report, voice),
+        )
+    )
+
+
+def safe_href(url: str | None) -> str:
+    """Only web addresses become links."""
+    return url if url and url.lower().startswith(("https://", "http://")) else ""
+
+
+def counts(report: Report, voice: Voice) -> str:
+    return voice.say(
+        "counts",
+        needs=len(report.quotes) + len(report.unverified) + len(report.dead),
+        changes=len(report.changes),
+        unread=len(report.unreadable),
+        quiet=len(report.quiet),
+        unlocated=len(report.unlocated),
+    )
+
+
+def markdown(report: Report, language: str | None = None) -> str:
+    """The same report as Markdown."""
+    return "\n".join(_markdown(report, voice_of(report, language))).rstrip() + "\n"
+
+
+def _markdown(r: Report, v: Voice) -> Iterator[str]:
+    yield f"# {excerpt.markdown(r.site.name)} · {v.say('report')}\n"
+    yield v.say("generated", at=v.minute(r.generated_at)) + (
+        f" · {v.say('since', at=v.minute(r.since))}" if r.since else ""
+    )
+    yield f"\n{counts(r, v)}\n"
+    if r.void_reason:
+        yield f"> {v.say('void', why=excerpt.markdown(r.void_reason))}\n"
+    yield from _section(v.say("needs"), _needs(r, v), v.say("nothing_needs"))
+    yield from _section(v.say("changes"), (x for c in r.changes for x in _change(c, v)), v.say("nothing_changed"))
+    unread = (f"- {_named(x, v)}: {v.failing(x)} · {v.last_read(x)}" for x in r.unreadable)
+    yield from _section(v.say("unreadable"), unread, v.say("nothing_unread"))
+    was = (f"- {_named(x, v)} · {v.last_read(x)} · {_was(x, v)}" for x in r.recovered)
+    yield from _section(v.say("recovered"), was)
+    yield from _section(v.say("claims"), _claims(r, v))
+    yield from _section(v.say("quiet"), (f"- {_named(x, v)} · {v.last_read(x)}" for x in r.quiet))
+    yield from _section(v.say("unchecked"), (f"- {_named(x, v)}" for x in r.unchecked))
+    yield from _section(v.say("unlocated"), (f"- {excerpt.markdown(s.title)} `{s.id}`" for s in r.unlocated))
+
+
+def _section(title: str, lines: Iterator[str], otherwise: str = "") -> Iterator[str]:
+    body = list(lines)
+    if body or otherwise:
+        yield f"## {title}\n"
+        yield "\n".join(body) if body else otherwise
+        yield ""
+
+
+def _named(line: Line, v: Voice) -> str:
+    name = excerpt.markdown(v.name(line.source, line.parent))
+    href = safe_href(line.source.url)
+    return f"[{name}](<{href}>) `{line.source.id}`" if href else f"{name} `{line.source.id}`"
+
+
+def _was(line: Line, v: Voice) -> str:
+    was = line.standing.recovered_from
+    return v.say("was_failing", why=v.word(was.word)) if was else ""
+
+
+def _needs(r: Report, v: Voice) -> Iterator[str]:
+    for q in (*r.quotes, *r.unverified):
+        name, exact = excerpt.markdown(v.name(q.source)), excerpt.markdown(q.quote.exact)
+        yield f"- **{name}** `{q.source.id}`: “{exact}” — {v.quote_state(q)}"
+        if q.sighting.parts:
+            yield f"  - {excerpt.as_markdown(excerpt.shortened(q.sighting.parts))}"
+        if used := q.quote.cited_on or q.source.cited_on:
+            yield f"  - {v.say('cited_on')}: {', '.join(excerpt.markdown(p) for p in used)}"
+    for x in r.dead:
+        yield f"- {_named(x, v)}: {v.failing(x)} · {v.last_read(x)}"
+
+
+def _change(c: ChangeLine, v: Voice) -> Iterator[str]:
+    href = safe_href(c.source.url)
+    name = excerpt.markdown(v.name(c.source, c.parent))
+    yield f"\n### {f'[{name}](<{href}>)' if href else name} `{c.source.id}`\n"
+    facts = [v.say("from_to", a=v.minute(c.from_at), b=v.minute(c.to_at)), v.say(f"s_{c.significance}"), v.extent(c)]
+    yield " · ".join(facts if c.confirmed else [*facts, v.say("unconfirmed")]) + "\n"
+    if c.title:
+        yield f"- {v.say('title_changed')}: ~~{excerpt.markdown(c.title[0])}~~ **{excerpt.markdown(c.title[1])}**"
+    shown = told_edits(c)
+    for edit in shown:
+        moved = f"({v.say('moved')}) " if edit.kind is EditKind.MOVED else ""
+        yield f"- {moved}{excerpt.as_markdown(excerpt.shortened(excerpt.parts_of(edit)))}"
+    if shown and c.told > len(shown):
+        yield f"- {v.say('more', n=c.told - len(shown))}"
+    if c.suppressed:
+        yield f"- {v.say('suppressed', n=c.suppressed)}"
+
+
+def _claims(r: Report, v: Voice) -> Iterator[str]:
+    for c in r.claims:
+        yield f"- {excerpt.markdown(c.claim.text)} `{c.claim.id}`"
+        if not c.carriers:
+            yield f"  - {v.say('no_carrier')}"
+        for line, stand, of in c.carriers:
+            state = v.say("quotes_stand", n=stand, of=of) if line.source.url else v.say("carrier_unlocated")
+            yield f"  - {v.say('carrier')}: {_named(line, v)} · {state}"
+
+
+def as_json(report: Report) -> str:
+    """The report's values for machines; the contract's words, UTC times."""
+    body = {
+        "generated_at": _z(report.generated_at),
+        "since": _z(report.since),
+        "site": report.site.url,
+        "void_reason": report.void_reason,
+        "quotes": [_json_quote(q) for q in (*report.quotes, *report.unverified)],
+        "changes": [_json_change(c) for c in report.changes],
+        "unreadable": [_json_line(x) for x in report.unreadable],
+        "recovered": [_json_line(x) for x in report.recovered],
+        "quiet": [x.source.id for x in report.quiet],
+        "unchecked": [x.source.id for x in report.unchecked],
+        "unlocated": [s.id for s in report.unlocated],
+    }
+    return json.dumps(body, ensure_ascii=False, indent=1) + "\n"
+
+
+def _json_line(x: Line) -> dict[str, Any]:
+    s = x.standing
+    return {
+        "source": x.source.id,
+        "parent": x.source.parent,
+        "url": x.source.url,
+        "verdict": s.verdict.word if s.verdict else None,
+        "evidence": s.verdict.evidence if s.verdict else None,
+        "last_accessed": _z(s.last_accessed),
+        "failing_since": _z(s.failing_since),
+        "strikes": s.strikes,
+        "dead": s.dead,
+    }
+
+
+def _json_quote(q: QuoteLine) -> dict[str, Any]:
+    return {
+        "source": q.source.id,
+        "quote": q.quote.key,
+        "exact": q.quote.exact,
+        "sighting": q.sighting.kind,
+        "score": q.sighting.score,
+        "found": q.sighting.found,
+        "stood_at": _z(q.stood_at),
+        "cited_on": list(q.quote.cited_on or q.source.cited_on),
+        "unread": _json_line(q.unread) if q.unread else None,
+    }
+
+
+def _json_change(c: ChangeLine) -> dict[str, Any]:
+    return {
+        "source": c.source.id,
+        "from": _z(c.from_at),
+        "to": _z(c.to_at),
+        "significance": c.significance,
+        "extent": c.drift.extent,
+        "kept": c.drift.kept,
+        "novelty": c.drift.novelty,
+        "told": c.told,
+        "suppressed": c.suppressed,
+        "confirmed": c.confirmed,
+        "edits": [{"kind": e.kind, "parts": [[int(p.op), p.text] for p in e.parts]} for e in told_edits(c)],
+    }
+
+
+def atom(report: Report, language: str | None = None) -> str:
+    """An Atom feed (RFC 4287) of the changes; ids are tag URIs (RFC 4151) that stay the same for ever."""
+    v = voice_of(report, language)
+    Xml.register_namespace("", ATOM)
+    feed = Xml.Element(f"{{{ATOM}}}feed")
+    host = report.site.url.split("/")[2] if "://" in report.site.url else "localhost"
+    _text(feed, "id", f"tag:{host},2026:sourcewatch")
+    _text(feed, "title", f"{excerpt.plain(report.site.name)} · {v.say('report')}")
+    _text(feed, "updated", _z(max((c.seen_at for c in report.changes), default=report.generated_at)) or "")
+    _text(Xml.SubElement(feed, f"{{{ATOM}}}author"), "name", "sourcewatch")
+    for c in sorted(report.changes, key=lambda c: c.seen_at, reverse=True):
+        entry = Xml.SubElement(feed, f"{{{ATOM}}}entry")
+        _text(entry, "id", f"tag:{host},2026:sourcewatch/{c.source.id}/{c.to_at:%Y%m%dT%H%M%SZ}")
+        _text(entry, "title", f"{v.name(c.source, c.parent)}: {v.say(f's_{c.significance}')}")
+        _text(entry, "updated", _z(c.seen_at) or "")
+        if href := safe_href(c.source.url):
+            Xml.SubElement(entry, f"{{{ATOM}}}link", href=href)
+        body = "".join(f"<p>{excerpt.as_html(excerpt.shortened(excerpt.parts_of(e)))}</p>" for e in told_edits(c))
+        _text(entry, "content", body or v.extent(c)).set("type", "html")
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + Xml.tostring(feed, encoding="unicode") + "\n"
+
+
+def _text(parent: Xml.Element, name: str, text: str) -> Xml.Element:
+    child = Xml.SubElement(parent, f"{{{ATOM}}}{name}")
+    child.text = text
+    return child
+
+
+def _z(at: datetime | None) -> str | None:
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if at else None
+
+
+def versions_diff(edits: Sequence[Edit], form: str) -> str:
+    """A diff between any two versions for `diff ID`: md, html, or text for a terminal."""
+    spell = {"md": excerpt.as_markdown, "html": excerpt.as_html, "text": excerpt.as_terminal}[form]
+    marks = {EditKind.INSERTED: "+", EditKind.DELETED: "-", EditKind.MOVED: ">", EditKind.REPLACED: "~"}
+    lines = []
+    for edit in edits:
+        parts: Sequence[Part] = excerpt.shortened(excerpt.parts_of(edit))
+        body = spell(parts)
+        lines.append({"md": f"- {body}", "html": f"<p>{body}</p>", "text": f"{marks[edit.kind]} {body}"}[form])
+    return "\n".join(lines)

@@ -1,0 +1,83 @@
+"""A change report as values, before it is Chinese or English, HTML or Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from .change import Drift, Edit, Sighting, Significance
+from .source import Claim, Quote, Site, Source
+from .standing import Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A source and where it stands; *parent* is the page that shows it, when it is a figure."""
+
+    source: Source
+    standing: Standing
+    parent: Source | None = None
+    next_check_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteLine:
+    """A quote and how the newest version holds it. *stood_at*: when it last stood, None for never.
+
+    *unread* is the standing of the figure that is the quote's only evidence, when that could not be read.
+    """
+
+    source: Source
+    quote: Quote
+    sighting: Sighting
+    seen_at: datetime | None
+    stood_at: datetime | None
+    unread: Line | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLine:
+    """A change between two versions of one source, with its edits."""
+
+    source: Source
+    seen_at: datetime
+    from_at: datetime
+    to_at: datetime
+    significance: Significance
+    drift: Drift
+    edits: tuple[Edit, ...]
+    title: tuple[str, str] | None
+    told: int
+    suppressed: int
+    confirmed: bool
+    parent: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimLine:
+    """A claim and, for each carrier, where it stands and how many of the claim's quotes stand there (of how many)."""
+
+    claim: Claim
+    carriers: tuple[tuple[Line, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that a report says. Times are UTC; *since* bounds changes and recoveries."""
+
+    site: Site
+    generated_at: datetime
+    since: datetime | None
+    quotes: tuple[QuoteLine, ...] = ()
+    unverified: tuple[QuoteLine, ...] = ()
+    dead: tuple[Line, ...] = ()
+    changes: tuple[ChangeLine, ...] = ()
+    unreadable: tuple[Line, ...] = ()
+    recovered: tuple[Line, ...] = ()
+    quiet: tuple[Line, ...] = ()
+    unchecked: tuple[Line, ...] = ()
+    unlocated: tuple[Source, ...] = ()
+    claims: tuple[ClaimLine, ...] = ()
+    tiers: tuple[tuple[str, str], ...] = ()
+    last_run_at: datetime | None = None
+    void_reason: str | None = None

@@ -1,0 +1,415 @@
+"""The command line. Heavy imports stay inside the commands: `--help` answers at once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from .. import __version__
+
+if TYPE_CHECKING:
+    from ..domain.kept import VersionRow
+    from ..domain.source import Source
+    from .wiring import House
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Keeps a citing web site honest: dated snapshots, diffs, quote checks, and access dates that never lie.",
+)
+sources_app = typer.Typer(no_args_is_help=True, help="What sources.toml declares.", rich_markup_mode=None)
+db_app = typer.Typer(no_args_is_help=True, help="The database's schema.", rich_markup_mode=None)
+export_app = typer.Typer(
+    no_args_is_help=True, help="Data for the site, written whole or not at all.", rich_markup_mode=None
+)
+app.add_typer(sources_app, name="sources")
+app.add_typer(db_app, name="db")
+app.add_typer(export_app, name="export")
+
+FINDINGS = ("dead", "quote", "change", "unread")
+
+
+class _Given:
+    """The options that every command shares."""
+
+    config = Path("sources.toml")
+    data: Path | None = None
+
+
+given = _Given()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sourcewatch {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    config: Annotated[Path, typer.Option(help="The sources file.")] = Path("sources.toml"),
+    data: Annotated[Path | None, typer.Option(help="The data folder; beside the sources file by default.")] = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version.")
+    ] = False,
+) -> None:
+    given.config, given.data = config, data
+
+
+def main() -> NoReturn:
+    """Run the command. 0 done, 1 findings asked for, 2 wrong use or configuration, 3 another run, 4 storage failed."""
+    from ..domain.errors import BusyError, StorageError
+
+    code: Any = 0
+    try:
+        code = app(standalone_mode=False)
+    except BusyError as error:
+        code = _told(error, 3)
+    except StorageError as error:
+        code = _told(error, 4)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader went away; nothing more to say
+    except KeyboardInterrupt:
+        code = _told(Exception("stopped; what was checked is kept"), 130)
+    except Exception as error:
+        code = _usage(error)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _usage(error: Exception) -> int:
+    from ..adapters.config import ConfigError
+
+    if isinstance(error, ConfigError):
+        return _told(error, 2)
+    if (show := getattr(error, "show", None)) is not None:  # click's own usage errors
+        show()
+        return int(getattr(error, "exit_code", 2))
+    if type(error).__name__ == "Abort":
+        return 130
+    raise error
+
+
+def _told(error: Exception, code: int) -> int:
+    print(f"sourcewatch: {error}", file=sys.stderr)  # noqa: T201
+    return code
+
+
+@contextmanager
+def _house() -> Iterator[House]:
+    from . import wiring
+
+    with wiring.open_house(given.config, given.data) as house:
+        yield house
+
+
+def _source(house: House, wanted: str) -> Source:
+    from ..services.publish import view
+    from .wiring import now
+
+    known = view(house.settings, house.ledger, now()).sources
+    if wanted not in known:
+        raise typer.BadParameter(f"no source {wanted!r}; `sourcewatch sources list` names them all")
+    return known[wanted]
+
+
+@app.command()
+def run(
+    ids: Annotated[list[str] | None, typer.Argument(help="Only these sources, due or not.")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Check everything, due or not.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="One JSON object per check on stdout.")] = False,
+    fail_on: Annotated[str, typer.Option(help="Exit 1 on any of: dead, quote, change, unread (comma-separated).")] = "",
+) -> int:
+    """One pass over what is due: fetch, judge, keep, compare."""
+    import asyncio
+    import json
+
+    from ..analysis.render import Voice
+    from . import shown, wiring
+    from .progress import Progress
+
+    wanted = [w for w in fail_on.split(",") if w]
+    if unknown := [w for w in wanted if w not in FINDINGS]:
+        raise typer.BadParameter(f"--fail-on knows {', '.join(FINDINGS)}, not {', '.join(unknown)}")
+    with _house() as house:
+        known = {s.id for s in house.settings.sources}
+        if strange := [i for i in ids or [] if i not in known]:
+            raise typer.BadParameter(
+                f"no source {', '.join(map(repr, strange))}; `sourcewatch sources list` names them all"
+            )
+        lines: list[dict[str, Any]] = []
+        with Progress(house.settings, shown=sys.stderr.isatty() and not json_) as progress:
+
+            def told(line: Any) -> None:
+                lines.append(line)
+                progress.step(line)
+                if json_:
+                    sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+                    sys.stdout.flush()
+
+            tally = asyncio.run(wiring.run_pass(house, ids or [], all_of_them=all_, told=told))
+        if not json_:
+            voice = Voice(house.settings.site.language, house.settings.site.timezone)
+            typer.echo(shown.summary(lines, tally.void_reason, voice))
+        elif tally.void_reason:
+            _told(Exception(tally.void_reason), 0)
+        return 1 if _found(house, lines, wanted) else 0
+
+
+def _found(house: House, lines: list[dict[str, Any]], wanted: list[str]) -> bool:
+    """Whether the pass brought any of the findings that --fail-on names."""
+    checked = [x for x in lines if "verdict" in x]
+    stands = ("verbatim", "typographic", "variant", "unverified")
+    dead = {i for i, s in house.ledger.standings().items() if s.dead} if "dead" in wanted else set()
+    tests: dict[str, Callable[[dict[str, Any]], bool]] = {
+        "dead": lambda x: x["source"] in dead,
+        "quote": lambda x: any(s["sighting"] not in stands for s in x["sightings"]),
+        "change": lambda x: x["change"] is not None,
+        "unread": lambda x: not x["accessed"] or x["verdict"] == "ok_partial",
+    }
+    return any(tests[w](x) for w in wanted for x in checked)
+
+
+@app.command()
+def report(
+    since: Annotated[str, typer.Option(help="A duration (7d) or a date (2026-10-20) in the site's zone.")] = "7d",
+    format_: Annotated[str, typer.Option("--format", help="html, md, json, atom; several with commas.")] = "html,md",
+    out: Annotated[
+        Path | None, typer.Option(help="A folder; DATA/reports by default. With one format: a file, or -.")
+    ] = None,
+    language: Annotated[str | None, typer.Option(help="zh-CN or en; the site's language by default.")] = None,
+) -> int:
+    """Write the change report and print where it lies."""
+    from ..analysis import render
+    from ..services import publish
+    from . import wiring
+    from .files import write_whole
+    from .times import since_of
+
+    writers = {"html": render.html, "md": render.markdown, "atom": render.atom, "json": lambda r, _: render.as_json(r)}
+    wanted = [f.strip() for f in format_.split(",") if f.strip()]
+    if unknown := [f for f in wanted if f not in writers]:
+        raise typer.BadParameter(f"--format knows {', '.join(writers)}, not {', '.join(unknown)}")
+    if language not in (None, "zh-CN", "en"):
+        raise typer.BadParameter("--language knows zh-CN and en")
+    with _house() as house:
+        moment = wiring.now()
+        values = publish.report(
+            house.settings, house.ledger, moment, since_of(since, house.settings.site.timezone, moment)
+        )
+        single = out is not None and len(wanted) == 1 and (str(out) == "-" or out.suffix)
+        if single and str(out) == "-":
+            typer.echo(writers[wanted[0]](values, language), nl=False)
+            return 0
+        folder = out or house.data / "reports"
+        for name in wanted:
+            path = out if single and out is not None else folder / f"{moment:%Y%m%dT%H%M%SZ}.{name}"
+            write_whole(path, writers[name](values, language))
+            typer.echo(str(path))
+    return 0
+
+
+@app.command()
+def status(json_: Annotated[bool, typer.Option("--json", help="The site's data as JSON.")] = False) -> int:
+    """Where every source stands now."""
+    import json
+    from dataclasses import replace
+
+    from ..analysis.render import Voice
+    from ..services import publish
+    from . import shown, wiring
+
+    with _house() as house:
+        if json_:
+            typer.echo(
+                json.dumps(
+                    publish.last_accessed(house.settings, house.ledger, wiring.now()), ensure_ascii=False, indent=1
+                )
+            )
+            return 0
+        seen = publish.view(house.settings, house.ledger, wiring.now())
+        due = house.ledger.next_due()
+        lines = [replace(seen.line(s), next_check_at=due.get(s.id)) for s in seen.sources.values()]
+        voice = Voice(house.settings.site.language, house.settings.site.timezone)
+        head = ("source", "tier", "verdict", "last accessed", "failing since", "next check")
+        typer.echo(shown.columns(head, shown.status_rows(lines, voice)))
+    return 0
+
+
+@app.command()
+def history(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
+    """Every check of one source, and where its versions lie."""
+    from . import shown
+
+    with _house() as house:
+        source = _source(house, id_)
+        spans = house.ledger.spans(source.id)
+        typer.echo(shown.history(spans, house.ledger.versions(source.id)) if spans else f"{source.id}: not checked yet")
+    return 0
+
+
+@app.command()
+def diff(
+    id_: Annotated[str, typer.Argument(metavar="ID")],
+    from_: Annotated[str, typer.Option("--from", help="A time, a date, or a version's number (1 is the first).")] = "",
+    to: Annotated[str, typer.Option(help="The same; the newest version by default.")] = "",
+    format_: Annotated[str, typer.Option("--format", help="text, md or html.")] = "text",
+) -> int:
+    """What changed between any two versions of a source."""
+    from ..analysis import diff as differ
+    from ..analysis.render import versions_diff
+    from ..domain.document import unpack
+
+    if format_ not in ("text", "md", "html"):
+        raise typer.BadParameter("--format knows text, md and html")
+    with _house() as house:
+        source = _source(house, id_)
+        versions = house.ledger.versions(source.id)
+        if not versions:
+            raise typer.BadParameter(f"{source.id} has no version yet")
+        zone = house.settings.site.timezone
+        new = _version_at(versions, to, zone) if to else versions[-1]
+        old = _version_at(versions, from_, zone) if from_ else versions[max(0, versions.index(new) - 1)]
+        a, b = (unpack(house.ledger.packed_document(v.id)) for v in (old, new))
+        edits = differ.edits(a.visible, b.visible)
+        typer.echo(f"{old.captured_at:%Y-%m-%dT%H:%M:%SZ} → {new.captured_at:%Y-%m-%dT%H:%M:%SZ}: {len(edits)} edits")
+        if edits:
+            typer.echo(versions_diff(edits, format_))
+    return 0
+
+
+def _version_at(versions: list[VersionRow], wanted: str, zone: str) -> VersionRow:
+    """The version by number, or the one that was current at a time."""
+    from .times import moment_of
+
+    if wanted.isdecimal() and len(wanted) < 6:
+        number = int(wanted)
+        if not 1 <= number <= len(versions):
+            raise typer.BadParameter(f"there are versions 1 to {len(versions)}, no {number}")
+        return versions[number - 1]
+    at = moment_of(wanted, zone, end_of_day=True)
+    before = [v for v in versions if v.captured_at <= at]
+    if not before:
+        raise typer.BadParameter(
+            f"the first version is of {versions[0].captured_at:%Y-%m-%dT%H:%M:%SZ}, after {wanted}"
+        )
+    return before[-1]
+
+
+@export_app.command("last-accessed")
+def export_last_accessed(out: Annotated[Path | None, typer.Option(help="A file; stdout by default.")] = None) -> int:
+    """When each source was last read, as JSON."""
+    import json
+
+    from ..services import publish
+    from . import wiring
+    from .files import write_whole
+
+    with _house() as house:
+        text = (
+            json.dumps(publish.last_accessed(house.settings, house.ledger, wiring.now()), ensure_ascii=False, indent=1)
+            + "\n"
+        )
+        if out is None or str(out) == "-":
+            typer.echo(text, nl=False)
+        else:
+            write_whole(out, text)
+    return 0
+
+
+@sources_app.command("list")
+def sources_list(json_: Annotated[bool, typer.Option("--json")] = False) -> int:
+    """Every declared source."""
+    import json
+
+    from . import shown, wiring
+
+    settings = wiring.read_settings(given.config)
+    rows = [(s.id, s.tier, s.url or "unlocated", s.title) for s in settings.sources]
+    if json_:
+        typer.echo(
+            json.dumps(
+                [dict(zip(("id", "tier", "url", "title"), r, strict=True)) for r in rows], ensure_ascii=False, indent=1
+            )
+        )
+    else:
+        typer.echo(shown.columns(("source", "tier", "address", "title"), rows))
+    return 0
+
+
+@sources_app.command("lint")
+def sources_lint() -> int:
+    """Read sources.toml strictly and say every fault."""
+    from . import wiring
+
+    settings = wiring.read_settings(given.config)
+    unlocated = sum(not s.url for s in settings.sources)
+    quotes = sum(len(s.quotes) for s in settings.sources)
+    counted = f"{len(settings.sources)} sources ({unlocated} unlocated), {len(settings.claims)} claims, {quotes} quotes"
+    typer.echo(f"{given.config}: {counted}: no fault")
+    return 0
+
+
+@sources_app.command("schema")
+def sources_schema() -> int:
+    """The JSON schema of sources.toml."""
+    from ..adapters.config import schema
+
+    typer.echo(schema(), nl=False)
+    return 0
+
+
+@db_app.command("upgrade")
+def db_upgrade() -> int:
+    """Bring the database's schema up to date (every command does so by itself)."""
+    from ..adapters.database import shown
+
+    with _house() as house:
+        typer.echo(f"{shown(house.database_url)}: up to date")
+    return 0
+
+
+@db_app.command("check")
+def db_check() -> int:
+    """Whether the schema and its append-only guards are as they should be."""
+    from . import wiring
+
+    with _house() as house:
+        if fault := wiring.schema_fault(house.database_url):
+            return _told(Exception(fault), 4)
+        typer.echo("the schema is as it should be; facts are guarded")
+    return 0
+
+
+@app.command()
+def doctor() -> int:
+    """Configuration, database, trust store, clock, disk and network: is everything as it should be?"""
+    from .doctor import examine
+
+    ok = True
+    for good, name, words in examine(given.config, given.data):
+        ok = ok and good
+        typer.echo(f"{'ok  ' if good else 'FAIL'}  {name}: {words}")
+    return 0 if ok else 1
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Path | None, typer.Option(help="Where to leave the report; a new temporary folder by default.")
+    ] = None,
+) -> int:
+    """A small rotting web on loopback, three dated passes over it, and a report to open."""
+    from .demo import show
+
+    return show(out)
+
+
+if __name__ == "__main__":
+    main()

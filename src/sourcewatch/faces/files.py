@@ -1,0 +1,25 @@
+"""Files for others to read: whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ..domain.errors import StorageError
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Written beside, synced, renamed: a reader sees the old file or the new one. Raises StorageError."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,107 @@
+"""What the command line prints for people: a summary, a table, a history. Foreign text is made harmless first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..analysis.excerpt import plain
+from ..analysis.render import Voice
+from ..domain.check import Span
+from ..domain.kept import VersionRow
+from ..domain.report import Line
+
+MOST_LINES = 20
+
+
+def summary(lines: Sequence[Mapping[str, Any]], void_reason: str | None, voice: Voice) -> str:
+    """What a pass found, the loudest first; whole in its numbers, short in its lists."""
+    checked = [x for x in lines if "verdict" in x]
+    read = [x for x in checked if x["accessed"]]
+    out = [
+        f"{len(checked)} checked: {len(read)} read, {len(checked) - len(read)} not; "
+        f"{sum(x['new_version'] for x in checked)} new versions, "
+        f"{sum(x['change'] is not None for x in checked)} changes"
+    ]
+    if put_off := len(lines) - len(checked):
+        out.append(f"{put_off} put off: their hosts asked us to wait")
+    if void_reason:
+        out.append(voice.say("void", why=plain(void_reason)))
+    out += _listed("changed", [_changed(x) for x in checked if x["change"] is not None])
+    out += _listed("quotes that do not stand", [_quotes(x) for x in checked if _broken(x)])
+    out += _listed("figures not read", [f"{x['source']}: {_figures(x)}" for x in checked if _figures(x)])
+    out += _listed("not read", [_failed(x, voice) for x in checked if not x["accessed"]])
+    return "\n".join(out)
+
+
+def _listed(title: str, rows: Sequence[str]) -> list[str]:
+    if not rows:
+        return []
+    more = [f"  … and {len(rows) - MOST_LINES} more"] if len(rows) > MOST_LINES else []
+    return [f"\n{title}:", *(f"  {plain(row)}" for row in rows[:MOST_LINES]), *more]
+
+
+def _changed(x: Mapping[str, Any]) -> str:
+    return f"{x['source']}: {x['significance']}, {x['change']['edits']} edits ({x['change']['extent']})"
+
+
+def _broken(x: Mapping[str, Any]) -> list[str]:
+    stands = ("verbatim", "typographic", "variant")
+    return [s["sighting"] for s in x["sightings"] if s["sighting"] not in stands]
+
+
+def _quotes(x: Mapping[str, Any]) -> str:
+    kinds = _broken(x)
+    return f"{x['source']}: " + ", ".join(f"{kinds.count(k)} {k}" for k in dict.fromkeys(kinds))
+
+
+def _figures(x: Mapping[str, Any]) -> str:
+    bad = [e for e in x["embeds"] if e["verdict"] not in ("ok", "redirected_permanent", "redirected_temporary")]
+    return ", ".join(f"{e['url']} ({e['verdict']})" for e in bad) if x["verdict"] == "ok_partial" else ""
+
+
+def _failed(x: Mapping[str, Any], voice: Voice) -> str:
+    since = f", since {x['failing_since']}" if x["failing_since"] else ""
+    return f"{x['source']}: {x['verdict']} – {voice.word(x['verdict'])}{since}"
+
+
+def status_rows(lines: Iterable[Line], voice: Voice) -> list[tuple[str, ...]]:
+    """id, tier, last verdict, last accessed, failing since, next check: one row a source."""
+    rows: list[tuple[str, ...]] = []
+    for line in lines:
+        s = line.standing
+        state = s.verdict.word if s.verdict else ("–" if line.source.url else "unlocated")
+        rows.append(
+            (
+                line.source.id,
+                line.source.tier,
+                "dead" if s.dead else state,
+                f"{s.last_accessed:%Y-%m-%d %H:%M}Z" if s.last_accessed else "never",
+                f"{s.failing_since:%Y-%m-%d %H:%M}Z" if s.failing_since else "",
+                f"{line.next_check_at:%Y-%m-%d %H:%M}Z" if line.next_check_at else "",
+            )
+        )
+    return rows
+
+
+def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A plain table for pipes and narrow terminals."""
+    cells = [[plain(c) for c in row] for row in (head, *rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+    return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells)
+
+
+def history(spans: Sequence[Span], versions: Sequence[VersionRow]) -> str:
+    """Every check of a source, newest last, with the snapshot that each new version left."""
+    kept = {v.id: v for v in versions}
+    out = []
+    for s in spans:
+        many = f" … {s.last_at:%Y-%m-%d %H:%M}Z ({s.n} checks)" if s.n > 1 else ""
+        status = f" {s.status}" if s.status else ""
+        void = " (void: our own network)" if s.void and not s.verdict.accessed else ""
+        out.append(
+            f"{s.first_at:%Y-%m-%d %H:%M:%S}Z{many}  {s.verdict.word}{status}{void}  [{s.verdict.rule}] {s.verdict.evidence[:160]}"
+        )
+        if s.new_version and s.version in kept:
+            out.append(f"    new version: {kept[s.version].path}")
+    return "\n".join(plain(line) if not line.startswith("    ") else "    " + plain(line.strip()) for line in out)

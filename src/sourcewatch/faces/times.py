@@ -1,0 +1,36 @@
+"""Times as people type them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import typer
+
+_DURATION = re.compile(r"(\d+)\s*([mhdw])")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def since_of(text: str, zone: str, now: datetime) -> datetime:
+    """A duration before now, or a moment. UTC."""
+    if m := _DURATION.fullmatch(text.strip()):
+        try:
+            return now - timedelta(**{_UNITS[m[2]]: int(m[1])})
+        except OverflowError:
+            raise typer.BadParameter(f"{text!r} is longer than time itself") from None
+    return moment_of(text, zone)
+
+
+def moment_of(text: str, zone: str, *, end_of_day: bool = False) -> datetime:
+    """20261020T110300Z, an ISO time, or a day in the site's zone (its start, or its end). UTC."""
+    text = text.strip()
+    if re.fullmatch(r"\d{8}T\d{6}Z", text):
+        return datetime.strptime(text, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a time; write 2026-10-20, 2026-10-20T11:03Z or 7d") from None
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text) and end_of_day:
+        at = datetime.combine(at.date(), time(23, 59, 59, 999_999))
+    return (at if at.tzinfo else at.replace(tzinfo=ZoneInfo(zone))).astimezone(UTC)

@@ -1,0 +1,117 @@
+"""Builds the adapters and hands them to the services: the only module that knows both."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from .. import __version__
+from ..adapters import config, cron, database
+from ..adapters.hosts import Hosts
+from ..adapters.http import Web
+from ..adapters.ledger import Ledger
+from ..adapters.lock import run_lock
+from ..adapters.processes import Limits, Processes
+from ..adapters.snapshots import Snapshots
+from ..analysis import extract
+from ..analysis.judge import judge
+from ..domain.errors import StorageError
+from ..domain.source import Settings
+from ..services.check import Checker
+from ..services.keep import Keeper
+from ..services.ports import Clock
+from ..services.run import Progress, Runner, Tally
+from ..services.threads import Threads
+
+SOFTWARE = f"sourcewatch/{__version__}"
+DATABASE_VARIABLE = "SOURCEWATCH_DATABASE_URL"
+WORKERS = 2
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """A configuration with its data folder, its ledger and its snapshots."""
+
+    settings: Settings
+    data: Path
+    ledger: Ledger
+    snapshots: Snapshots
+    database_url: str
+
+
+def read_settings(path: Path, environ: Mapping[str, str] = os.environ) -> Settings:
+    """sources.toml. Raises config.ConfigError with every fault."""
+    return config.load(path, environ, extract.selector_error)
+
+
+def database_url(data: Path, environ: Mapping[str, str] = os.environ) -> str:
+    """PostgreSQL where the environment names it, else the data folder's own file."""
+    given = environ.get(DATABASE_VARIABLE, "")
+    if given.startswith(("postgresql://", "postgres://")):
+        return "postgresql+psycopg://" + given.partition("://")[2]
+    return given or database.sqlite_url(data / "sourcewatch.db")
+
+
+@contextmanager
+def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] = os.environ) -> Iterator[House]:
+    """Read the configuration, then open (and where needed upgrade) the storage. Raises ConfigError, StorageError."""
+    settings = read_settings(path, environ)
+    folder = (data or path.parent).absolute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"the data folder {folder} cannot be made: {error.strerror}") from error
+    url = database_url(folder, environ)
+    engine = database.open_engine(url)
+    try:
+        database.upgrade(engine)
+        yield House(settings, folder, Ledger(engine), Snapshots(folder, SOFTWARE), url)
+    finally:
+        engine.dispose()
+
+
+def user_agent(settings: Settings) -> str:
+    """Names the product, the site that asks, and whom to write to."""
+    about = "; ".join(filter(None, (f"+{settings.site.url}" if settings.site.url else "", settings.fetch.contact)))
+    return f"{SOFTWARE} ({about})" if about else SOFTWARE
+
+
+async def run_pass(
+    house: House,
+    only: Sequence[str] = (),
+    *,
+    all_of_them: bool = False,
+    trigger: str = "run",
+    told: Progress = lambda line: None,
+    clock: Clock = now,
+) -> Tally:
+    """One pass under the run lock. Raises BusyError, StorageError."""
+    settings = house.settings
+    with run_lock(house.data, trigger), Threads() as threads:
+        hosts = Hosts(settings.hosts, respect_robots=settings.fetch.respect_robots)
+        limits = Limits()
+        async with (
+            Web(settings.fetch, hosts, user_agent=user_agent(settings), clock=clock) as web,
+            Processes(judge, WORKERS, limits, preload="sourcewatch.analysis.judge") as judging,
+        ):
+            checker = Checker(web, judging, house.ledger, house.snapshots, threads, settings.fetch, clock)
+            keeper = Keeper(house.ledger, house.snapshots, threads, settings.site.timezone, cron.next_time)
+            runner = Runner(settings, house.ledger, checker, keeper, clock)
+            return await runner.run(only, all_of_them=all_of_them, trigger=trigger, told=told)
+
+
+def schema_fault(url: str) -> str | None:
+    """What differs between the database's schema and the one that this version wants, or None."""
+    engine = database.open_engine(url)
+    try:
+        return database.check(engine)
+    finally:
+        engine.dispose()

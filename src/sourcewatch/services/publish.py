@@ -1,0 +1,198 @@
+"""What editors and the site are told: the report's values, and the site's dates. Read from the ledger, never stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from ..analysis import dates
+from ..domain.change import Sighting, SightingKind, unpack_edits
+from ..domain.kept import ChangeRow, Quoted, VersionRow
+from ..domain.report import ChangeLine, ClaimLine, Line, QuoteLine, Report
+from ..domain.source import Quote, Settings, Source, SourceKind
+from ..domain.standing import Standing
+from .ports import Ledger
+
+MOST_CHANGES = 500  # newest first; a longer report is not read
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Everything of the ledger that a report or an export needs, read once."""
+
+    settings: Settings
+    now: datetime
+    sources: Mapping[str, Source]
+    standings: Mapping[str, Standing]
+    quoted: Mapping[str, list[Quoted]]
+
+    def line(self, source: Source) -> Line:
+        parent = self.sources.get(source.parent) if source.parent else None
+        return Line(source, self.standings.get(source.id, Standing()), parent)
+
+    def figures(self, page: Source) -> list[Source]:
+        return [s for s in self.sources.values() if s.parent == page.id]
+
+
+def view(settings: Settings, ledger: Ledger, now: datetime) -> View:
+    """Read the ledger. Figures that pages were seen to show stand beside the declared sources."""
+    declared = {s.id: s for s in settings.sources}
+    found: dict[str, Source] = {}
+    for figure in ledger.undeclared_figures():
+        page = declared.get(figure.parent or "")
+        if page is not None and figure.id not in declared:
+            found[figure.id] = replace(figure, cited_on=page.cited_on, every_s=page.every_s)
+    return View(settings, now, declared | found, ledger.standings(), ledger.newest_sightings())
+
+
+def report(settings: Settings, ledger: Ledger, now: datetime, since: datetime | None = None) -> Report:
+    """The report of everything that happened since, and of where everything stands now."""
+    seen = view(settings, ledger, now)
+    quotes, unverified = _quotes(seen)
+    changes = _changes(seen, ledger, since)
+    changed = {c.source.id for c in changes}
+    lines = [seen.line(s) for s in seen.sources.values() if s.url or s.id in seen.standings]
+    failing = [x for x in lines if x.standing.failing_since is not None]
+    recovered = ledger.recovered_since(since) if since else {}
+    run = ledger.last_run()
+    return Report(
+        site=settings.site,
+        generated_at=now,
+        since=since,
+        quotes=tuple(quotes),
+        unverified=tuple(unverified),
+        dead=tuple(x for x in failing if x.standing.dead),
+        changes=tuple(changes),
+        unreadable=tuple(failing),
+        recovered=tuple(replace(x, standing=recovered[x.source.id]) for x in lines if x.source.id in recovered),
+        quiet=tuple(
+            x for x in lines if x.standing.last_accessed and not x.standing.failing_since and x.source.id not in changed
+        ),
+        unchecked=tuple(x for x in lines if x.standing.checked_at is None),
+        unlocated=tuple(s for s in settings.sources if not s.url and s.id not in seen.standings),
+        claims=tuple(_claims(seen)),
+        tiers=tuple((t.id, t.title) for t in settings.tiers.values()),
+        last_run_at=run.ended_at if run else None,
+        void_reason=run.void_reason if run else None,
+    )
+
+
+def _quotes(seen: View) -> tuple[list[QuoteLine], list[QuoteLine]]:
+    """Quotes that do not stand, and quotes that nobody could verify because their figure or page was never read."""
+    broken: list[QuoteLine] = []
+    unverified: list[QuoteLine] = []
+    for source in seen.settings.sources:
+        known = {q.sighting.quote: q for q in seen.quoted.get(source.id, [])}
+        for quote in source.quotes:
+            line = _quote_line(seen, source, quote, known.get(quote.key))
+            if line is None or line.sighting.stands:
+                continue
+            (unverified if line.sighting.kind is SightingKind.UNVERIFIED else broken).append(line)
+    return broken, unverified
+
+
+def _quote_line(seen: View, source: Source, quote: Quote, known: Quoted | None) -> QuoteLine | None:
+    of_figure = source.kind is SourceKind.FIGURE or bool(quote.figure)
+    if not of_figure:
+        return QuoteLine(source, quote, known.sighting, known.seen_at, known.stood_at) if known else None
+    figure = source if source.kind is SourceKind.FIGURE else _named_figure(seen, source, quote)
+    line = seen.line(figure) if figure is not None else None
+    unread = line if line is not None and line.standing.failing_since else None
+    reason = known.sighting.reason if known else ""
+    sighting = Sighting(quote.key, SightingKind.UNVERIFIED, layer="figure", reason=reason)
+    return QuoteLine(source, quote, sighting, known.seen_at if known else None, None, unread)
+
+
+def _named_figure(seen: View, page: Source, quote: Quote) -> Source | None:
+    return next(
+        (f for f in seen.figures(page) if quote.figure in (f.id, f.url) or (f.alt and quote.figure in f.alt)), None
+    )
+
+
+def _changes(seen: View, ledger: Ledger, since: datetime | None) -> list[ChangeLine]:
+    lines: list[ChangeLine] = []
+    versions: dict[str, dict[int, VersionRow]] = {}
+    for row in ledger.changes_since(since):
+        source = seen.sources.get(row.source)
+        if source is None or row.told == 0 or len(lines) >= MOST_CHANGES:
+            continue
+        if source.id not in versions:
+            versions[source.id] = {v.id: v for v in ledger.versions(source.id)}
+        lines.append(_change_line(seen, source, row, versions[source.id]))
+    order = list(type(lines[0].significance)) if lines else []
+    return sorted(lines, key=lambda c: (order.index(c.significance), -c.seen_at.timestamp()))
+
+
+def _change_line(seen: View, source: Source, row: ChangeRow, versions: Mapping[int, VersionRow]) -> ChangeLine:
+    edits, title = unpack_edits(row.packed)
+    return ChangeLine(
+        source=source,
+        seen_at=row.seen_at,
+        from_at=versions[row.from_version].captured_at,
+        to_at=versions[row.to_version].captured_at,
+        significance=row.significance,
+        drift=row.drift,
+        edits=edits,
+        title=title,
+        told=row.told,
+        suppressed=row.suppressed,
+        confirmed=row.confirmed_at is not None,
+        parent=seen.sources.get(source.parent) if source.parent else None,
+    )
+
+
+def _claims(seen: View) -> list[ClaimLine]:
+    lines: list[ClaimLine] = []
+    for claim in seen.settings.claims:
+        carriers = []
+        for carrier in claim.carriers:
+            source = seen.sources[carrier]
+            own = {q.key for q in source.quotes if claim.id in q.carries}
+            stand = sum(q.sighting.quote in own and q.sighting.stands for q in seen.quoted.get(carrier, []))
+            carriers.append((seen.line(source), stand, len(own)))
+        lines.append(ClaimLine(claim, tuple(carriers)))
+    return lines
+
+
+def last_accessed(settings: Settings, ledger: Ledger, now: datetime) -> dict[str, Any]:
+    """The site's data (contract): every declared source, with the date of the last check that read it."""
+    seen = view(settings, ledger, now)
+    return {
+        "generated_at": _z(now),
+        "site": settings.site.url,
+        "sources": {s.id: _dated(seen, s) for s in settings.sources},
+    }
+
+
+def _dated(seen: View, source: Source) -> dict[str, Any]:
+    standing, zone = seen.standings.get(source.id, Standing()), seen.settings.site.timezone
+    at = standing.last_accessed
+    return {
+        "url": source.url,
+        "title": source.title,
+        "tier": source.tier,
+        "last_accessed": _z(at) if at else None,
+        "precision": "minute" if at else None,
+        "date": dates.local_day(at, zone).isoformat() if at else None,
+        "text": {code: dates.accessed(at, zone, code) for code in dates.LANGUAGES} if at else None,
+        "verdict": standing.verdict.word if standing.verdict else None,
+        "failing_since": _z(standing.failing_since) if standing.failing_since else None,
+        "dead": standing.dead,
+        "memento": None,
+        "unread": [
+            {
+                "url": figure.url,
+                "alt": figure.alt,
+                "verdict": there.verdict.word if there.verdict else None,
+                "since": _z(there.failing_since),
+            }
+            for figure in seen.figures(source)
+            if (there := seen.standings.get(figure.id, Standing())).failing_since is not None
+        ],
+    }
+
+
+def _z(at: datetime | None) -> str | None:
+    return at.strftime("%Y-%m-%dT%H:%M:%SZ") if at else None

@@ -1,0 +1,204 @@
+"""One pass over the sources that are due: host by host, many hosts at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from .. import __version__
+from ..analysis.address import host_key
+from ..domain.capture import Deferred
+from ..domain.change import Sighting, SightingKind
+from ..domain.check import Span
+from ..domain.errors import StorageError
+from ..domain.kept import Stored
+from ..domain.source import Settings, Source, SourceKind
+from ..domain.standing import Standing
+from ..domain.verdict import WORDS
+from .check import Checked, Checker
+from .keep import Keeper
+from .ports import Clock, Ledger
+
+PER_HOST = 4  # the host's gate lets one request through at a time; the others judge, or wait for figures elsewhere
+OUR_OWN = frozenset({"dns_not_found", "connect_timeout", "connect_refused", "network_auth", "tls_unknown_ca"})
+HOSTS_ALIKE = 3
+SHARE_ALIKE = 0.8
+
+Progress = Callable[[Mapping[str, Any]], None]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run did: words and their number, new versions, hosts and the word that each gave."""
+
+    checked: int = 0
+    deferred: int = 0
+    new_versions: int = 0
+    words: Counter[str] = field(default_factory=Counter)
+    hosts: dict[str, list[str]] = field(default_factory=dict)
+    void_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Runs passes. The caller holds the run lock."""
+
+    settings: Settings
+    ledger: Ledger
+    checker: Checker
+    keeper: Keeper
+    clock: Clock
+
+    async def run(
+        self,
+        only: Sequence[str] = (),
+        *,
+        all_of_them: bool = False,
+        trigger: str = "run",
+        told: Progress = lambda line: None,
+    ) -> Tally:
+        """Check what is due. Raises StorageError when the storage fails; what was kept before stays kept."""
+        rows, started = self.checker.threads.rows, self.clock()
+        await rows(self.ledger.sync, self.settings.sources, started)
+        pages = {s.id: s for s in self.settings.sources if s.address and s.kind is SourceKind.PAGE}
+        wanted = [i for i in only if i in pages] if only else list(pages)
+        due = await rows(self.ledger.due, started, wanted, all_of_them=all_of_them or bool(only))
+        run = await rows(self.ledger.begin_run, started, trigger, __version__)
+        tally = Tally()
+        slots = asyncio.Semaphore(self.settings.fetch.concurrency)
+        try:
+            async with asyncio.TaskGroup() as hosts:
+                for group in _by_host(pages[i] for i in due):
+                    hosts.create_task(self._host(run, group, slots, tally, told))
+        except BaseExceptionGroup as errors:
+            raise _first(errors) from errors
+        tally.void_reason = our_own_fault(tally.hosts)
+        await rows(self.ledger.end_run, run, self.clock(), tally.void_reason)
+        return tally
+
+    async def _host(
+        self, run: int, sources: Sequence[Source], slots: asyncio.Semaphore, tally: Tally, told: Progress
+    ) -> None:
+        waiting = iter(sources)
+
+        async def lane() -> None:
+            for source in waiting:
+                async with slots:
+                    line = await self._one(run, source, tally)
+                told(line)
+
+        async with asyncio.TaskGroup() as lanes:
+            for _ in range(min(PER_HOST, len(sources))):
+                lanes.create_task(lane())
+
+    async def _one(self, run: int, source: Source, tally: Tally) -> Mapping[str, Any]:
+        declared = [s for s in self.settings.sources if s.parent == source.id and s.kind is SourceKind.FIGURE]
+        checked = await self.checker.check(source, declared)
+        if isinstance(checked, Deferred):
+            tally.deferred += 1
+            await self.checker.threads.rows(self.ledger.put_off, source.id, checked.until_at)
+            return {
+                "source": source.id,
+                "url": source.url,
+                "deferred_until": stamp(checked.until_at),
+                "reason": checked.reason,
+            }
+        versions, stored = await self.keeper.keep(run, checked)
+        standing = await self.checker.threads.rows(self.ledger.standing_of, source.id)
+        word = checked.page.judgement.verdict.word
+        tally.checked += 1
+        tally.words[word] += 1
+        tally.new_versions += checked.page.judgement.changed
+        tally.hosts.setdefault(host_key(source.address or ""), []).append(word)
+        span = await self.checker.threads.rows(self.ledger.newest_span, source.id)
+        return as_line(checked, standing, span, versions[0], stored)
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The one error to tell: a storage failure before all others, which mostly follow from it."""
+    leaves: list[BaseException] = []
+    for error in errors.exceptions:
+        leaves.append(_first(error) if isinstance(error, BaseExceptionGroup) else error)
+    return next((e for e in leaves if isinstance(e, StorageError)), leaves[0])
+
+
+def _by_host(sources: Iterable[Source]) -> list[list[Source]]:
+    groups: dict[str, list[Source]] = {}
+    for source in sources:
+        groups.setdefault(host_key(source.address or ""), []).append(source)
+    return list(groups.values())
+
+
+def our_own_fault(hosts: Mapping[str, Sequence[str]]) -> str | None:
+    """Why a run proves nothing about its sources: most hosts failed alike, in a way that our own network fails."""
+    if len(hosts) < HOSTS_ALIKE:
+        return None
+    alike = Counter(words[0] for words in hosts.values() if len(set(words)) == 1 and words[0] in OUR_OWN)
+    if not alike:
+        return None
+    word, failing = alike.most_common(1)[0]
+    if failing < HOSTS_ALIKE or failing < SHARE_ALIKE * len(hosts):
+        return None
+    return f"{failing} of {len(hosts)} hosts failed alike ({word}: {WORDS[word].means}): our own network"
+
+
+def stamp(at: datetime) -> str:
+    """ISO 8601 in UTC with Z, whole seconds."""
+    return at.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def as_line(
+    checked: Checked, standing: Standing, span: Span | None, version: int | None, stored: Mapping[str, Stored]
+) -> dict[str, Any]:
+    """The object that `run --json` prints for one check."""
+    source, finding, judgement = checked.source, checked.page, checked.page.judgement
+    verdict, change = judgement.verdict, judgement.change
+    where = stored.get(source.id)
+    told = change if change is not None and change.told else None
+    return {
+        "source": source.id,
+        "parent": source.parent,
+        "url": source.url,
+        "final_url": span.final_url if span else source.address,
+        "checked_at": stamp(finding.checked_at),
+        "verdict": verdict.word,
+        "class": verdict.klass,
+        "accessed": verdict.accessed,
+        "rule": verdict.rule,
+        "evidence": verdict.evidence,
+        "status": span.status if span else 0,
+        "new_version": judgement.changed,
+        "change": None
+        if told is None
+        else {
+            "from": checked.memory.version if checked.memory else None,
+            "to": version,
+            "edits": len(told.told),
+            "suppressed": len(told.edits) - len(told.told),
+            "kept": round(told.drift.kept, 4),
+            "novelty": round(told.drift.novelty, 4),
+            "extent": told.drift.extent,
+        },
+        "confirmed": None if told is None else False,
+        "significance": told.significance if told else None,
+        "sightings": [{"quote": s.quote, "sighting": s.kind, "score": round(s.score, 3)} for s in _sightings(checked)],
+        "last_accessed": stamp(standing.last_accessed) if standing.last_accessed else None,
+        "failing_since": stamp(standing.failing_since) if standing.failing_since else None,
+        "strikes": standing.strikes,
+        "embeds": [{"url": f.embed.url, "verdict": f.finding.judgement.verdict.word} for f in checked.figures],
+        "snapshot": where.path if where else None,
+        "text_path": where.text_path if where else None,
+        "ms": round(finding.seconds * 1000),
+    }
+
+
+def _sightings(checked: Checked) -> Sequence[Sighting]:
+    """Those of this check, or of the version still shown; a figure's quotes are unverified while it is unread."""
+    found = checked.page.judgement.sightings or (checked.memory.sightings if checked.memory else ())
+    if found or checked.source.kind is not SourceKind.FIGURE:
+        return found
+    return [Sighting(q.key, SightingKind.UNVERIFIED) for q in checked.source.quotes]

@@ -1,0 +1,35 @@
+"""Two kinds of blocking work beside the event loop: rows through one writer thread, files through a few."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import ParamSpec, TypeVar
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class Threads:
+    """One thread for the database (SQLite has one writer), four for fsync, which waits more than it works."""
+
+    def __init__(self) -> None:
+        self._rows = ThreadPoolExecutor(1, thread_name_prefix="rows")
+        self._files = ThreadPoolExecutor(4, thread_name_prefix="files")
+
+    def __enter__(self) -> Threads:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._files.shutdown(wait=True)
+        self._rows.shutdown(wait=True)
+
+    async def rows(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._rows, lambda: function(*args, **kwargs))
+
+    async def files(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._files, lambda: function(*args, **kwargs))
