@@ -59,7 +59,7 @@ class Server:
     def __init__(
         self, connected: Callable[[Talk], object], host: str = "127.0.0.1", context: ssl.SSLContext | None = None
     ) -> None:
-        self._connected, self._context = connected, context
+        self.connected, self._context = connected, context
         self._stopped = threading.Event()
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listener = socket.create_server((host, 0), family=family, backlog=128)
@@ -104,7 +104,7 @@ class Server:
                 sock = stack.enter_context(self._context.wrap_socket(sock, server_side=True))
             self._open.add(sock)
             stack.callback(self._open.discard, sock)
-            self._connected(Talk(sock, self._stopped))
+            self.connected(Talk(sock, self._stopped))
 
 
 @dataclass

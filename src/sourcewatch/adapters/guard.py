@@ -78,12 +78,11 @@ class Guard(httpcore.AsyncNetworkBackend):
 
     def __init__(self, allow_networks: Iterable[str] = (), resolve: Resolve | None = None) -> None:
         self._allowed = tuple(ip_network(network) for network in allow_networks)
-        self._resolver = None if resolve else Resolver()
-        self._resolve: Resolve = resolve or self._resolver  # type: ignore[assignment]  # one of them is there
+        self.resolve: Resolve = resolve or Resolver()
 
     def close(self) -> None:
-        if self._resolver:
-            self._resolver.close()
+        if isinstance(self.resolve, Resolver):
+            self.resolve.close()
 
     def permits(self, address: str) -> bool:
         ip = ip_address(address.partition("%")[0])
@@ -102,7 +101,7 @@ class Guard(httpcore.AsyncNetworkBackend):
         except ValueError:
             try:
                 async with asyncio.timeout(timeout_s):
-                    found = await self._resolve(host, port)
+                    found = await self.resolve(host, port)
             except TimeoutError as error:
                 raise DnsTimeout(f"the name service did not answer within {timeout_s:g} s") from error
         addresses = tuple(dict.fromkeys(found))

@@ -81,6 +81,10 @@ class Hosts:
         self._asking: weakref.WeakValueDictionary[Origin, asyncio.Lock] = weakref.WeakValueDictionary()
         self._failures: OrderedDict[Origin, tuple[float, Broken]] = OrderedDict()
 
+    def __len__(self) -> int:
+        """How many hosts are in memory."""
+        return len(self._hosts)
+
     @contextlib.asynccontextmanager
     async def turn(self, host: str, *, paced: bool = True) -> AsyncIterator[float | None]:
         """Wait for this host's turn, first come, first served; nobody else asks it meanwhile.

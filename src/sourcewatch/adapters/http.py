@@ -79,7 +79,7 @@ class Web:
     ) -> None:
         self.policy, self.hosts, self.user_agent, self.clock = policy, hosts, user_agent, clock
         self.guard = Guard(policy.allow_networks, resolve)
-        self._lines = Lines(self.guard, tls.trust(policy.ca_bundle))
+        self.lines = Lines(self.guard, tls.trust(policy.ca_bundle))
         self._slots = asyncio.Semaphore(policy.concurrency)
         self._lane = asyncio.Semaphore(BIG_AT_A_TIME)
 
@@ -87,7 +87,7 @@ class Web:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._lines.aclose()
+        await self.lines.aclose()
         self.guard.close()
 
     async def fetch(self, request: Request, *, fresh: bool = False) -> Capture | Failure | Deferred:
@@ -221,7 +221,7 @@ class Web:
         answer = _Answer(address, self.clock(), {h.name for h in trip.request.headers if h.secret})
         fault: Fault | None = None
         try:
-            async with self._lines.to(address.origin) as transport:
+            async with self.lines.to(address.origin) as transport:
                 request = self._request(address, headers)
                 async with trip.budget.spend():
                     answer.response = await transport.handle_async_request(request)
