@@ -111,7 +111,6 @@ def test_a_named_network_is_open_and_no_other() -> None:
         True,
         False,
     ]
-    guard.close()
 
 
 @pytest.mark.parametrize(
@@ -185,14 +184,17 @@ def test_every_address_gets_its_chance_and_the_last_error_is_told() -> None:
         asyncio.run(Guard(("127.0.0.0/8",), resolve).connect_tcp("two.example", port, 1.0))
 
 
-def test_the_resolver_has_threads_of_its_own() -> None:
-    """Names that hang take none of asyncio's few default threads."""
-
+def test_names_that_are_given_up_leave_the_resolver_and_its_loop_in_order() -> None:
     async def go() -> Sequence[str]:
-        resolver = Resolver(threads=2)
-        try:
-            return await resolver("localhost", 80)
-        finally:
-            resolver.close()
+        resolver = Resolver(at_a_time=1)
+        given_up = asyncio.create_task(resolver("localhost", 80))
+        await asyncio.sleep(0)
+        given_up.cancel()
+        return await resolver("localhost", 80)
 
     assert set(asyncio.run(go())) <= {"127.0.0.1", "::1"}
+
+
+def test_a_name_that_the_name_service_refuses_is_an_error_of_the_sockets() -> None:
+    with pytest.raises(UnicodeError):
+        asyncio.run(Resolver()("x" * 70 + ".example", 80))

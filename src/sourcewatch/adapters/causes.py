@@ -86,6 +86,11 @@ FOREIGN: dict[type[BaseException], Kind] = {
 NETWORK_ERRORS: tuple[type[BaseException], ...] = tuple(FOREIGN)
 
 _STATUS_LINE = re.compile(rb"HTTP/\d\.\d [1-9]\d\d(?: [^\r\n]*)?\r?\n")
+_NAME_ERRORS = {
+    socket.EAI_NONAME: ("dns-no-such-name", "the name does not exist"),
+    socket.EAI_NODATA: ("dns-no-address", "the name has no address"),
+    socket.EAI_AGAIN: ("dns-temporary", "the name service cannot say at present"),
+}
 _MOST_HEAD_BYTES = 100 * 1024  # httpcore's MAX_INCOMPLETE_EVENT_SIZE, as large as any browser's limit
 _UNREACHABLE = {
     errno.EHOSTUNREACH: ("host-unreachable", "no route to the host"),
@@ -149,11 +154,8 @@ def _no_connection(error: BaseException, kind: Kind) -> Fault:
 
 
 def _no_name(error: socket.gaierror) -> Fault:
-    if error.errno == socket.EAI_AGAIN:
-        return Fault("dns_not_found", "dns-temporary", "the name service cannot say at present")
-    if error.errno == socket.EAI_NODATA:
-        return Fault("dns_not_found", "dns-no-address", "the name has no address")
-    return Fault("dns_not_found", "dns-no-such-name", error.strerror or "the name does not exist")
+    rule, detail = _NAME_ERRORS.get(error.errno or 0, ("dns-failed", str(error)))
+    return Fault("dns_not_found", rule, detail)
 
 
 def _broken_body(error: BaseException, kind: Kind, chunked: bool) -> Fault:

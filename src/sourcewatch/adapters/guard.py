@@ -7,10 +7,11 @@ resolution a connection leaves no gap for DNS rebinding.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
+import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 
@@ -59,18 +60,37 @@ def is_private(address: str) -> bool:
 
 class Resolver:
     """getaddrinfo in threads of its own: asyncio's default executor has six here, and twenty dead names would hold
-    up every other look-up (and every `to_thread`) for nine seconds."""
+    up every other look-up (and every `to_thread`) for nine seconds. The threads are daemons: a look-up that hangs
+    in the C library doesn't hold up the end of the program either."""
 
-    def __init__(self, threads: int = 64) -> None:
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="dns")
+    def __init__(self, at_a_time: int = 64) -> None:
+        self._room = asyncio.Semaphore(at_a_time)
 
     async def __call__(self, host: str, port: int) -> Sequence[str]:
         loop = asyncio.get_running_loop()
-        found = await loop.run_in_executor(self._threads, socket.getaddrinfo, host, port, 0, socket.SOCK_STREAM)
-        return [str(row[4][0]) for row in found]
+        found: asyncio.Future[list[str]] = loop.create_future()
 
-    def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        def look_up() -> None:
+            rows, error = [], None
+            try:
+                rows = [str(row[4][0]) for row in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)]
+            except Exception as failed:
+                error = failed
+            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(settle, rows, error)
+
+        def settle(rows: list[str], error: Exception | None) -> None:
+            self._room.release()  # not before: a thread whose caller has given up still takes room
+            if found.cancelled():
+                return
+            if error:
+                found.set_exception(error)
+            else:
+                found.set_result(rows)
+
+        await self._room.acquire()
+        threading.Thread(target=look_up, name="dns", daemon=True).start()
+        return await found
 
 
 class Guard(httpcore.AsyncNetworkBackend):
@@ -79,10 +99,6 @@ class Guard(httpcore.AsyncNetworkBackend):
     def __init__(self, allow_networks: Iterable[str] = (), resolve: Resolve | None = None) -> None:
         self._allowed = tuple(ip_network(network) for network in allow_networks)
         self.resolve: Resolve = resolve or Resolver()
-
-    def close(self) -> None:
-        if isinstance(self.resolve, Resolver):
-            self.resolve.close()
 
     def permits(self, address: str) -> bool:
         ip = ip_address(address.partition("%")[0])

@@ -88,7 +88,6 @@ class Web:
 
     async def __aexit__(self, *_: object) -> None:
         await self.lines.aclose()
-        self.guard.close()
 
     async def fetch(self, request: Request, *, fresh: bool = False) -> Capture | Failure | Deferred:
         """Ask for *request.url* and follow where it leads, ten redirects at most.
