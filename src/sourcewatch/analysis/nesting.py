@@ -1,8 +1,8 @@
-"""How deep markup nests, counted in linear time before a tree is built; and its bare text, for what nests too deep.
+"""What a tree of some markup would cost, told in linear time before it is built; and the bare text of what costs too much.
 
-Lexbor's tree building is quadratic in depth: 20,000 nested <div> take 0.4 s, 60,000 (300 KB) 7.7 s. Formatting
-elements left open are worse: every new paragraph opens all of them again (HTML Standard, "reconstruct the active
-formatting elements"), so that 2,000 tags can become two million nodes.
+Three things are quadratic in Lexbor 2.x (selectolax 1.0.2, measured 2026-12): nesting (20,000 <div> take 0.4 s, 60,000 in
+300 KB 7.7 s), attributes of one tag (100,000 take 20 s), and formatting elements left open, all of which every new
+paragraph opens again (HTML Standard, "reconstruct the active formatting elements"): 2,000 tags make 450,000 nodes.
 """
 
 from __future__ import annotations
@@ -12,20 +12,38 @@ from html import unescape
 
 DEEPEST = 5_000
 MOST_FORMATTING = 200
-FEW_TAGS = 1_000
+FEW_TAGS = 700
+MOST_ATTRIBUTES = 5_000
+LONG_PAGE = 150_000
+LONG_TAG = 40_000
+QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+BETWEEN_ATTRIBUTES = re.compile(r"[\s/]+")
 TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]{0,40})")
+# Formatting elements with attributes: of like ones at most three are opened again (the "Noah's Ark clause").
+DRESSED = re.compile(r"<(?:[biusBIUS]|[Bb]ig|[Cc]ode|em|EM|[Ff]ont|FONT|small|strike|strong|tt|u)\s")
 FORMATTING_TAG = re.compile(r"<(/?)(b|big|code|em|font|i|s|small|strike|strong|tt|u)(?=[\s/>])", re.I)
 CLOSES_ITSELF = frozenset(
     "area base br col embed hr img input link meta param source track wbr p li dt dd option tr td th".split()  # noqa: SIM905
 )
 
 
-def too_deep(html: str) -> bool:
-    """Whether a tree of this markup would cost more than reading it is worth."""
-    opens = html.count("<") - html.count("</")
-    if opens <= FEW_TAGS:
-        return False
-    return _open_formatting(html) > MOST_FORMATTING or (opens > DEEPEST and _depth(html) > DEEPEST)
+def too_costly(html: str) -> str:
+    """Why a tree of this markup would cost more than reading it is worth, or ""."""
+    opens = html.count("<")
+    if len(html) > LONG_PAGE and any(_crowded(part) for part in html.split("<") if len(part) > LONG_TAG):
+        return "too many attributes"
+    if opens > FEW_TAGS and len(DRESSED.findall(html)) > MOST_FORMATTING and _open_formatting(html) > MOST_FORMATTING:
+        return "too many formatting elements left open"
+    if opens > DEEPEST and _depth(html) > DEEPEST:
+        return "nested too deeply"
+    return ""
+
+
+def _crowded(part: str) -> bool:
+    """Whether what follows a "<" is a tag with thousands of attributes; what stands in quotes does not count."""
+    return (
+        part[:1].isalpha() and len(BETWEEN_ATTRIBUTES.findall(QUOTED.sub("", part).partition(">")[0])) > MOST_ATTRIBUTES
+    )
 
 
 def _depth(html: str) -> int:
