@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import logging
+import random
 import re
 import socket
 import time
@@ -16,20 +17,25 @@ from typing import Any
 import httpcore
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sourcewatch.adapters.causes import FOREIGN, fault_of
 from sourcewatch.adapters.headers import referer_for
 from sourcewatch.adapters.hosts import Hosts
 from sourcewatch.adapters.http import Web
 from sourcewatch.adapters.lines import MOST_LINES
+from sourcewatch.adapters.redirects import REDIRECTS, next_address
 from sourcewatch.adapters.transfer import BIG_AT_A_TIME, SMALL_BYTES, Body, Budget, OverDeadlineError
 from sourcewatch.adapters.urls import address_of
-from sourcewatch.domain.capture import Capture, Deferred, Failure, Request
+from sourcewatch.domain.capture import Capture, Deferred, Exchange, Failure, Request
+from sourcewatch.domain.reading import Fault
 from sourcewatch.domain.source import FetchPolicy, Header, HostPolicy
 from web.cases import ALL, PAGE, Case, MisbehavingWeb
 from web.server import Handler, Server, Site, Talk, answers, redirects, says
 
 DEADLINE_S = 2.0
+_CHUNKED_PAGE = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 
 
@@ -458,3 +464,48 @@ def test_what_is_our_own_defect_is_raised_and_not_told_as_the_webs() -> None:
     for error in (httpx.PoolTimeout("full"), ZeroDivisionError()):
         with pytest.raises(type(error)):
             fault_of(error, None)
+
+
+# whatever comes
+
+
+def mutilated(answer: bytes, chance: random.Random) -> bytes:
+    """An answer with some of its bytes changed, lost, doubled or cut off."""
+    data = bytearray(answer)
+    for _ in range(chance.randint(1, 4)):
+        at, how = chance.randrange(len(data) or 1), chance.randrange(4)
+        if how == 0:
+            data[at : at + 1] = chance.randbytes(1)
+        elif how == 1:
+            del data[at : at + chance.randint(1, 9)]
+        elif how == 2:
+            data[at:at] = data[at : at + chance.randint(1, 9)]
+        elif at > 1:
+            del data[at:]
+    return bytes(data)
+
+
+def test_no_mutilated_answer_is_ever_more_than_a_value(bad_web: MisbehavingWeb, site: Server) -> None:
+    chance = random.Random(20261202)
+    whole = [_CHUNKED_PAGE, answers(200, PAGE), redirects("/", 301), answers(503, b"", {"Retry-After": "1"})]
+    parts = [mutilated(chance.choice(whole), chance) for _ in range(300)]
+    for i, part in enumerate(parts):
+        routes(site).routes[f"/{i}"] = says(part)
+        bad_web.names[f"m{i}.example"] = ("127.0.0.1",)
+
+    async def go() -> list[Capture | Failure | Deferred]:
+        async with a_web(bad_web, respect_robots=False) as web:
+            requests = [Request(url(site, f"/{i}", f"m{i}.example")) for i in range(len(parts))]
+            return await asyncio.gather(*(web.fetch(request) for request in requests))
+
+    fetched = asyncio.run(go())
+    words = {f.word for f in fetched if isinstance(f, Failure)}
+    assert len(words) > 5 and any(isinstance(f, Capture) for f in fetched)
+
+
+@given(st.sampled_from(sorted(REDIRECTS)), st.text())
+def test_no_location_breaks_us(status: int, location: str) -> None:
+    answer = Exchange("https://host.example/a", status, (("Location", location),))
+    following = next_address(answer)
+    assert following is not None
+    assert isinstance(following, Fault) or following.scheme in ("http", "https")
