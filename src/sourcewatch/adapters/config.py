@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 import ada_url
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from ..domain.errors import ConfigError
 from ..domain.source import (
     Claim,
     FetchPolicy,
@@ -44,14 +45,6 @@ _CRON = re.compile(
     rf"^\s*[\d*,/-]+\s+[\d*,/-]+\s+[\d*,/-]+\s+[\d*,/-]+\s+(?:\*|{_DAYS}(?:-{_DAYS})?(?:,{_DAYS}(?:-{_DAYS})?)*)\s*$",
     re.I,
 )
-
-
-class ConfigError(Exception):
-    """sources.toml cannot be used. *faults* are sentences with file, line and key, one each."""
-
-    def __init__(self, faults: list[str]) -> None:
-        super().__init__("\n".join(faults))
-        self.faults = faults
 
 
 def seconds(value: object) -> float:
@@ -406,6 +399,6 @@ def _source(row: SourceModel, tier: Tier, environ: Mapping[str, str]) -> Source:
         render=row.render,
         embeds=row.embeds,
         robots_override=row.robots_override,
-        dates=MappingProxyType(dict(row.dates)),
+        dates=tuple(row.dates.items()),
         notes=row.notes,
     )

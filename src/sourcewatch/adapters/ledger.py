@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from ..domain.change import Drift, Extent, Sighting, Significance, pack_change, sighting_facts, sighting_of
 from ..domain.check import Finding, Memory, Span
-from ..domain.document import pack
+from ..domain.document import Document, pack
 from ..domain.kept import ChangeRow, Kept, Quoted, RunRow, VersionRow
 from ..domain.reading import Probe
 from ..domain.source import Source, SourceKind
@@ -143,6 +143,7 @@ class Ledger:
         if kept.stored is not None and judgement.changed:
             before = self._newest_version(c, finding.source)
             version = self._new_version(c, kept)
+            self._confirm_before(c, before, judgement.document, finding.checked_at)
             if judgement.change is not None and before is not None:
                 c.execute(insert(t.changes).values(**_change_values(finding, before, version)))
         elif version is not None:
@@ -165,6 +166,19 @@ class Ledger:
         if kept.next_check_at is not None:
             self._due_at(c, finding.source, kept.next_check_at)
         return version
+
+    def _confirm_before(self, c: Connection, version: int | None, now_read: Document | None, at: datetime) -> None:
+        """A change that the next reading did not take back is confirmed, whatever else that reading brought."""
+        k = t.changes.c
+        change = c.execute(
+            select(k.id, k.from_version).where(k.to_version == version, k.confirmed_at.is_(None))
+        ).first()
+        if change is None or now_read is None:
+            return
+        v = t.versions.c
+        was = c.execute(select(v.text_sha256).where(v.id == change.from_version)).scalar()
+        if was != now_read.text_sha256:
+            c.execute(update(t.changes).where(k.id == change.id).values(confirmed_at=at))
 
     def _new_version(self, c: Connection, kept: Kept) -> int:
         stored, judgement = kept.stored, kept.finding.judgement

@@ -42,7 +42,11 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "q_negation": ("否定词有增减", "a negation came or went"),
     "q_unverified": ("未核实", "unverified"),
     "q_stood": ("最后一次原样见于 {at}", "last stood {at}"),
-    "figure_unread": ("唯一依据是一张图片，该图读不到", "its only evidence is a figure that could not be read"),
+    "figure_unread": (
+        "唯一依据是一张图片，该图读不到（{why}）",
+        "its only evidence is a figure that could not be read ({why})",
+    ),
+    "page_read": ("所在页面的正文已于 {at} 读到", "the text of its page was read {at}"),
     "figure_read": (
         "图片已读到，图中数字需人工核对",
         "the figure was read; the numbers in it are for a person to check",

@@ -13,8 +13,8 @@ from xml.etree import ElementTree as Xml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..domain.change import Edit, EditKind, Extent, Part, SightingKind
-from ..domain.report import ChangeLine, Line, QuoteLine, Report
+from ..domain.change import Edit, EditKind, Extent, Op, Part, Sighting, SightingKind
+from ..domain.report import ChangeLine, Line, QuoteGroup, QuoteLine, Report
 from ..domain.source import Source, SourceKind
 from . import dates, excerpt, phrases
 
@@ -71,8 +71,7 @@ class Voice:
         if s.kind is SightingKind.NOT_FOUND:
             words = [self.say("q_not_found" if q.stood_at else "q_never")]
         elif s.kind is SightingKind.NUMBERS_CHANGED:
-            old, new = "、".join(s.numbers_old) or "–", "、".join(s.numbers_new) or "–"
-            words = [self.say("q_numbers_changed", old=old, new=new)]
+            words = [self.say("q_numbers_changed", **_numbers(s))]
         else:
             words = [self.say(f"q_{s.kind}", score=f"{s.score:.0%}")]
         if s.negation_changed:
@@ -82,19 +81,27 @@ class Voice:
         return self.joined(words)
 
     def _figure_state(self, q: QuoteLine) -> str:
-        if q.unread is not None:
-            return (
-                f"{self.say('figure_unread')}（{self.failing(q.unread)}）"
-                if self.language == "zh-CN"
-                else (f"{self.say('figure_unread')} ({self.failing(q.unread)})")
-            )
-        return self.say("figure_not_shown" if q.sighting.reason == "figure-not-shown" else "figure_read")
+        if q.unread is None:
+            return self.say("figure_not_shown" if q.sighting.reason == "figure-not-shown" else "figure_read")
+        words = [self.say("figure_unread", why=self.failing(q.unread))]
+        if q.page is not None and q.page.standing.last_accessed and not q.page.standing.failing_since:
+            words.append(self.say("page_read", at=self.minute(q.page.standing.last_accessed)))
+        return self.joined(words)
 
     def extent(self, change: ChangeLine) -> str:
         return self.say(f"e_{change.drift.extent}", kept=f"{change.drift.kept:.0%}")
 
     def joined(self, words: Sequence[str]) -> str:
         return ("；" if self.language == "zh-CN" else "; ").join(w for w in words if w)
+
+
+def _numbers(s: Sighting) -> dict[str, str]:
+    """What stood and what stands: whole tokens where the diff has them (4–7% rather than 4, 7%)."""
+    sides = ((Op.DELETE, s.numbers_old), (Op.INSERT, s.numbers_new))
+    said = [
+        "、".join(p.text.strip() for p in s.parts if p.op is op and p.text.strip()) or "、".join(n) for op, n in sides
+    ]
+    return {"old": said[0] or "–", "new": said[1] or "–"}
 
 
 def told_edits(change: ChangeLine) -> tuple[Edit, ...]:
@@ -130,6 +137,9 @@ def html(report: Report, language: str | None = None) -> str:
             marked_parts=lambda parts: Markup(excerpt.as_html(excerpt.shortened(parts))),
             plain=excerpt.plain,
             href=safe_href,
+            needs=needing(report),
+            by_state=by_state,
+            used=used_on,
             counts=counts(report, voice),
         )
     )
@@ -140,10 +150,15 @@ def safe_href(url: str | None) -> str:
     return url if url and url.lower().startswith(("https://", "http://")) else ""
 
 
+def needing(report: Report) -> int:
+    """How many things need somebody: quotes and dead sources."""
+    return sum(len(g.lines) for g in (*report.quotes, *report.unverified)) + len(report.dead)
+
+
 def counts(report: Report, voice: Voice) -> str:
     return voice.say(
         "counts",
-        needs=len(report.quotes) + len(report.unverified) + len(report.dead),
+        needs=needing(report),
         changes=len(report.changes),
         unread=len(report.unreadable),
         quiet=len(report.quiet),
@@ -196,15 +211,33 @@ def _was(line: Line, v: Voice) -> str:
 
 
 def _needs(r: Report, v: Voice) -> Iterator[str]:
-    for q in (*r.quotes, *r.unverified):
-        name, exact = excerpt.markdown(v.name(q.source)), excerpt.markdown(q.quote.exact)
-        yield f"- **{name}** `{q.source.id}`: “{exact}” — {v.quote_state(q)}"
-        if q.sighting.parts:
-            yield f"  - {excerpt.as_markdown(excerpt.shortened(q.sighting.parts))}"
-        if used := q.quote.cited_on or q.source.cited_on:
-            yield f"  - {v.say('cited_on')}: {', '.join(excerpt.markdown(p) for p in used)}"
+    for group in (*r.quotes, *r.unverified):
+        href, name = safe_href(group.source.url), excerpt.markdown(v.name(group.source))
+        yield f"- {f'[{name}](<{href}>)' if href else f'**{name}**'} `{group.source.id}`"
+        for states, quotes in by_state(group, v):
+            for q in quotes:
+                yield f"  - “{excerpt.markdown(q.quote.exact)}”"
+                if q.sighting.parts:
+                    yield f"    - {v.say('now')}: {excerpt.as_markdown(excerpt.shortened(q.sighting.parts))}"
+            yield f"    - {states}"
+        if used := used_on(group):
+            yield f"  - {v.say('cited_on')}: {', '.join(f'`{excerpt.plain(p)}`' for p in used)}"
     for x in r.dead:
         yield f"- {_named(x, v)}: {v.failing(x)} · {v.last_read(x)}"
+
+
+def by_state(group: QuoteGroup, v: Voice) -> list[tuple[str, list[QuoteLine]]]:
+    """A group's quotes under the sentence that says how they stand: what is true of three is said once."""
+    states: dict[str, list[QuoteLine]] = {}
+    for q in group.lines:
+        states.setdefault(v.quote_state(q), []).append(q)
+    return list(states.items())
+
+
+def used_on(group: QuoteGroup) -> list[str]:
+    """The site's pages that rely on any of a group's quotes."""
+    pages = (p for q in group.lines for p in (q.quote.cited_on or q.source.cited_on))
+    return list(dict.fromkeys(pages))
 
 
 def _change(c: ChangeLine, v: Voice) -> Iterator[str]:
@@ -242,7 +275,7 @@ def as_json(report: Report) -> str:
         "since": _z(report.since),
         "site": report.site.url,
         "void_reason": report.void_reason,
-        "quotes": [_json_quote(q) for q in (*report.quotes, *report.unverified)],
+        "quotes": [_json_quote(q) for g in (*report.quotes, *report.unverified) for q in g.lines],
         "changes": [_json_change(c) for c in report.changes],
         "unreadable": [_json_line(x) for x in report.unreadable],
         "recovered": [_json_line(x) for x in report.recovered],

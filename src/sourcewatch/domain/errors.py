@@ -9,3 +9,11 @@ class StorageError(Exception):
 
 class BusyError(Exception):
     """Another run holds the lock; the message names the holder."""
+
+
+class ConfigError(Exception):
+    """sources.toml cannot be used. *faults* are sentences with file, line and key, one each."""
+
+    def __init__(self, faults: list[str]) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = faults

@@ -24,7 +24,8 @@ class Line:
 class QuoteLine:
     """A quote and how the newest version holds it. *stood_at*: when it last stood, None for never.
 
-    *unread* is the standing of the figure that is the quote's only evidence, when that could not be read.
+    *unread* is the standing of the figure that is the quote's only evidence, when that could not be read; *page* that
+    of the page which shows the figure.
     """
 
     source: Source
@@ -33,6 +34,15 @@ class QuoteLine:
     seen_at: datetime | None
     stood_at: datetime | None
     unread: Line | None = None
+    page: Line | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteGroup:
+    """The quotes of one source that need somebody, together."""
+
+    source: Source
+    lines: tuple[QuoteLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +78,8 @@ class Report:
     site: Site
     generated_at: datetime
     since: datetime | None
-    quotes: tuple[QuoteLine, ...] = ()
-    unverified: tuple[QuoteLine, ...] = ()
+    quotes: tuple[QuoteGroup, ...] = ()
+    unverified: tuple[QuoteGroup, ...] = ()
     dead: tuple[Line, ...] = ()
     changes: tuple[ChangeLine, ...] = ()
     unreadable: tuple[Line, ...] = ()

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
-from types import MappingProxyType
 from typing import Literal
 
 
@@ -84,7 +83,7 @@ class Source:
     render: Literal["never", "auto", "always"] = "never"
     embeds: Literal["all", "none"] = "all"
     robots_override: str = ""
-    dates: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    dates: tuple[tuple[str, str], ...] = ()
     notes: str = ""
 
     @property

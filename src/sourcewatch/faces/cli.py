@@ -65,11 +65,13 @@ def _common(
 
 def main() -> NoReturn:
     """Run the command. 0 done, 1 findings asked for, 2 wrong use or configuration, 3 another run, 4 storage failed."""
-    from ..domain.errors import BusyError, StorageError
+    from ..domain.errors import BusyError, ConfigError, StorageError
 
     code: Any = 0
     try:
         code = app(standalone_mode=False)
+    except ConfigError as error:
+        code = _told(error, 2)
     except BusyError as error:
         code = _told(error, 3)
     except StorageError as error:
@@ -84,10 +86,6 @@ def main() -> NoReturn:
 
 
 def _usage(error: Exception) -> int:
-    from ..adapters.config import ConfigError
-
-    if isinstance(error, ConfigError):
-        return _told(error, 2)
     if (show := getattr(error, "show", None)) is not None:  # click's own usage errors
         show()
         return int(getattr(error, "exit_code", 2))
@@ -97,7 +95,8 @@ def _usage(error: Exception) -> int:
 
 
 def _told(error: Exception, code: int) -> int:
-    print(f"sourcewatch: {error}", file=sys.stderr)  # noqa: T201
+    for line in str(error).splitlines():
+        print(f"sourcewatch: {line}", file=sys.stderr)  # noqa: T201
     return code
 
 
@@ -359,19 +358,19 @@ def sources_lint() -> int:
 @sources_app.command("schema")
 def sources_schema() -> int:
     """The JSON schema of sources.toml."""
-    from ..adapters.config import schema
+    from . import wiring
 
-    typer.echo(schema(), nl=False)
+    typer.echo(wiring.schema(), nl=False)
     return 0
 
 
 @db_app.command("upgrade")
 def db_upgrade() -> int:
     """Bring the database's schema up to date (every command does so by itself)."""
-    from ..adapters.database import shown
+    from . import wiring
 
     with _house() as house:
-        typer.echo(f"{shown(house.database_url)}: up to date")
+        typer.echo(f"{wiring.shown_url(house.database_url)}: up to date")
     return 0
 
 

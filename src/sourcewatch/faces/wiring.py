@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import ssl
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +12,8 @@ from pathlib import Path
 
 from .. import __version__
 from ..adapters import config, cron, database
+from ..adapters.certificates import issue, make_root, server_context
+from ..adapters.guard import Resolve
 from ..adapters.hosts import Hosts
 from ..adapters.http import Web
 from ..adapters.ledger import Ledger
@@ -92,14 +95,15 @@ async def run_pass(
     trigger: str = "run",
     told: Progress = lambda line: None,
     clock: Clock = now,
+    resolve: Resolve | None = None,
 ) -> Tally:
-    """One pass under the run lock. Raises BusyError, StorageError."""
+    """One pass under the run lock. *resolve* stands in for the name service. Raises BusyError, StorageError."""
     settings = house.settings
     with run_lock(house.data, trigger), Threads() as threads:
         hosts = Hosts(settings.hosts, respect_robots=settings.fetch.respect_robots)
         limits = Limits()
         async with (
-            Web(settings.fetch, hosts, user_agent=user_agent(settings), clock=clock) as web,
+            Web(settings.fetch, hosts, user_agent=user_agent(settings), clock=clock, resolve=resolve) as web,
             Processes(judge, WORKERS, limits, preload="sourcewatch.analysis.judge") as judging,
         ):
             checker = Checker(web, judging, house.ledger, house.snapshots, threads, settings.fetch, clock)
@@ -115,3 +119,20 @@ def schema_fault(url: str) -> str | None:
         return database.check(engine)
     finally:
         engine.dispose()
+
+
+def schema() -> str:
+    """The JSON schema of sources.toml."""
+    return config.schema()
+
+
+def shown_url(url: str) -> str:
+    """A database address without its password."""
+    return database.shown(url)
+
+
+def loopback_tls(hosts: Sequence[str], untrusted: Collection[str]) -> tuple[dict[str, ssl.SSLContext], str]:
+    """Server contexts for hosts of our own, and the root (PEM) that vouches for all of them but the *untrusted*."""
+    trusted, stranger = make_root("sourcewatch demo root"), make_root("a root that nobody knows")
+    contexts = {h: server_context(issue(stranger if h in untrusted else trusted, [h])) for h in hosts}
+    return contexts, trusted.pem.decode()

@@ -123,8 +123,8 @@ class Checker:
         if memory is not None and memory.maker != MAKER:
             before = await self.threads.files(self.snapshots.exchange, memory.path, memory.offset)
             earlier = await self.threads.rows(self.ledger.earlier_documents, source.id, memory.version)
-        task = Task(source, capture, self.policy.max_bytes, expect, memory, before, probe, earlier)
-        outcome = await self.judge(task)
+        known = replace(source, headers=())  # secrets stay in this process
+        outcome = await self.judge(Task(known, capture, self.policy.max_bytes, expect, memory, before, probe, earlier))
         if isinstance(outcome, Judgement):
             return outcome
         return Judgement(Verdict("document_broken", "worker-died", outcome.reason), maker=MAKER)

@@ -10,7 +10,7 @@ from typing import Any
 from ..analysis import dates
 from ..domain.change import Sighting, SightingKind, unpack_edits
 from ..domain.kept import ChangeRow, Quoted, VersionRow
-from ..domain.report import ChangeLine, ClaimLine, Line, QuoteLine, Report
+from ..domain.report import ChangeLine, ClaimLine, Line, QuoteGroup, QuoteLine, Report
 from ..domain.source import Quote, Settings, Source, SourceKind
 from ..domain.standing import Standing
 from .ports import Ledger
@@ -79,17 +79,17 @@ def report(settings: Settings, ledger: Ledger, now: datetime, since: datetime | 
     )
 
 
-def _quotes(seen: View) -> tuple[list[QuoteLine], list[QuoteLine]]:
-    """Quotes that do not stand, and quotes that nobody could verify because their figure or page was never read."""
-    broken: list[QuoteLine] = []
-    unverified: list[QuoteLine] = []
+def _quotes(seen: View) -> tuple[list[QuoteGroup], list[QuoteGroup]]:
+    """Quotes that do not stand, and quotes that nobody could verify because their only evidence is a figure."""
+    broken: list[QuoteGroup] = []
+    unverified: list[QuoteGroup] = []
     for source in seen.settings.sources:
         known = {q.sighting.quote: q for q in seen.quoted.get(source.id, [])}
-        for quote in source.quotes:
-            line = _quote_line(seen, source, quote, known.get(quote.key))
-            if line is None or line.sighting.stands:
-                continue
-            (unverified if line.sighting.kind is SightingKind.UNVERIFIED else broken).append(line)
+        lines = [_quote_line(seen, source, quote, known.get(quote.key)) for quote in source.quotes]
+        need = [x for x in lines if x is not None and not x.sighting.stands]
+        for group, of_figures in ((broken, False), (unverified, True)):
+            if some := tuple(x for x in need if (x.sighting.kind is SightingKind.UNVERIFIED) == of_figures):
+                group.append(QuoteGroup(source, some))
     return broken, unverified
 
 
@@ -102,7 +102,9 @@ def _quote_line(seen: View, source: Source, quote: Quote, known: Quoted | None) 
     unread = line if line is not None and line.standing.failing_since else None
     reason = known.sighting.reason if known else ""
     sighting = Sighting(quote.key, SightingKind.UNVERIFIED, layer="figure", reason=reason)
-    return QuoteLine(source, quote, sighting, known.seen_at if known else None, None, unread)
+    page = line.parent if line is not None else None
+    on_page = seen.line(page) if page is not None else None
+    return QuoteLine(source, quote, sighting, known.seen_at if known else None, None, unread, on_page)
 
 
 def _named_figure(seen: View, page: Source, quote: Quote) -> Source | None:

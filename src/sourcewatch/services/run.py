@@ -75,7 +75,7 @@ class Runner:
                 for group in _by_host(pages[i] for i in due):
                     hosts.create_task(self._host(run, group, slots, tally, told))
         except BaseExceptionGroup as errors:
-            raise _first(errors) from errors
+            raise _first(errors) from None
         tally.void_reason = our_own_fault(tally.hosts)
         await rows(self.ledger.end_run, run, self.clock(), tally.void_reason)
         return tally
