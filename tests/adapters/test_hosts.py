@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcewatch.adapters.hosts import MOST_RETRY_AFTER_S, Broken, Hosts, retry_after_s
+from sourcewatch.adapters.hosts import MOST_RETRY_AFTER_S, MOST_RULES_BYTES, Broken, Hosts, retry_after_s
 from sourcewatch.adapters.robots import rules_of
 from sourcewatch.adapters.urls import address_of
 from sourcewatch.domain.capture import Exchange
@@ -277,3 +277,23 @@ def test_fifty_thousand_hosts_do_not_pile_up() -> None:
 
     asyncio.run(go())
     assert len(manners) <= 1_001
+
+
+def test_the_rules_of_many_hosts_do_not_fill_the_memory() -> None:
+    manners = hosts(Time())
+    long_rules = b"User-agent: *\n" + b"Disallow: /nothing\n" * 1_000
+
+    async def go(count: int) -> int:
+        asked = 0
+
+        async def ask() -> Exchange:
+            nonlocal asked
+            asked += 1
+            return answer(200, long_rules)
+
+        for i in (*range(count), 0, count - 1):
+            await manners.permission(address_of(f"https://h{i}.example/"), ask)
+        return asked
+
+    many = 2 * MOST_RULES_BYTES // len(long_rules)
+    assert asyncio.run(go(many)) == many + 1  # the first was forgotten, the last was not

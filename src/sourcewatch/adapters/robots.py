@@ -26,6 +26,7 @@ class Rules:
 
     parsed: Protego | None = None
     crawl_delay_s: float | None = None
+    size_bytes: int = 0
 
     def allow(self, url: str) -> bool:
         return self.parsed is None or self.parsed.can_fetch(url, PRODUCT)
@@ -40,11 +41,12 @@ def rules_of(answer: Exchange) -> Rules | None:
         return None
     if answer.status != 200:
         return NO_RULES  # 2.3.1.3: "unavailable"
-    text = _plain(answer).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    plain = _plain(answer)
+    text = plain.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     if text.lstrip()[:1] == "<":
         return NO_RULES  # a page, not rules: many sites answer everything with their front page
     parsed = Protego.parse(_VERSIONED_AGENT.sub(r"\1", text))
-    return Rules(parsed, parsed.crawl_delay(PRODUCT))
+    return Rules(parsed, parsed.crawl_delay(PRODUCT), len(plain))
 
 
 def _plain(answer: Exchange) -> bytes:
