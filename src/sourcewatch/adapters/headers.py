@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from sourcewatch import __version__
 from sourcewatch.domain.capture import Headers, Request
-from sourcewatch.domain.source import Site as CitingSite
 
 from .urls import Address, AddressError, SchemeError, address_of
 
@@ -20,12 +18,6 @@ ACCEPT_LANGUAGE = "zh-CN,zh;q=0.9,en;q=0.8"  # the same for all, or a site's cho
 ACCEPT_ENCODING = "gzip, deflate, br"
 
 Raw = list[tuple[bytes, bytes]]
-
-
-def user_agent(site: CitingSite, contact: str = "") -> str:
-    """Who asks, for which site, and whom to write to: what a host needs to tell us apart, and to complain."""
-    about = "; ".join(filter(None, (f"+{site.url}" if site.url else "", contact)))
-    return f"sourcewatch/{__version__}" + (f" ({about})" if about else "")
 
 
 @dataclass(slots=True)
