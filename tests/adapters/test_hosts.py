@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcewatch.adapters.hosts import MOST_RETRY_AFTER_S, MOST_RULES_BYTES, Broken, Hosts, retry_after_s
+from sourcewatch.adapters.hosts import MOST_RETRY_AFTER_S, MOST_RULES_BYTES, MOST_SILENT, Broken, Hosts, retry_after_s
 from sourcewatch.adapters.robots import rules_of
 from sourcewatch.adapters.urls import address_of
 from sourcewatch.domain.capture import Exchange
@@ -264,6 +264,34 @@ def test_a_failure_of_a_host_is_remembered_for_a_minute() -> None:
     assert known and known.fault.evidence == "nothing listens there (as found 30 s before)"
     time.now += 31
     assert manners.recent_failure(origin) is None
+
+
+def test_a_fresh_wish_asks_a_failing_host_once_more_and_no_oftener() -> None:
+    time = Time()
+    manners, origin = hosts(time), PAGE.origin
+    broken = Broken(Fault("connect_timeout", "connect-timeout", "no answer"))
+    manners.remember_failure(origin, broken)
+    assert manners.recent_failure(origin, fresh=True) is None
+    manners.remember_failure(origin, broken)
+    assert manners.recent_failure(origin, fresh=True)
+    time.now += 61
+    assert manners.recent_failure(origin, fresh=True) is None
+
+
+def test_a_robots_txt_that_fails_is_asked_for_once_more_by_a_fresh_wish_and_no_oftener() -> None:
+    time, robots = Time(), Robots(DOWN, DOWN)
+    manners = hosts(time)
+    for _ in range(5):
+        asyncio.run(manners.permission(PAGE, robots, fresh=True))
+    assert robots.asked == 2
+
+
+def test_an_answer_ends_the_count_of_pages_that_never_came() -> None:
+    manners = hosts(Time())
+    for _ in range(MOST_SILENT):
+        manners.kept_silent("a.example")
+        manners.answered("a.example", answer(500))
+    assert manners.deferred_s("a.example") == 0
 
 
 def test_fifty_thousand_hosts_do_not_pile_up() -> None:

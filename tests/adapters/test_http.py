@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from sourcewatch.adapters.causes import FOREIGN, fault_of
 from sourcewatch.adapters.headers import referer_for
-from sourcewatch.adapters.hosts import Hosts
+from sourcewatch.adapters.hosts import MOST_SILENT, Hosts
 from sourcewatch.adapters.http import Web
 from sourcewatch.adapters.lines import MOST_LINES
 from sourcewatch.adapters.redirects import REDIRECTS, next_address
@@ -325,7 +325,8 @@ def test_hosts_do_not_pile_up(bad_web: MisbehavingWeb, site: Server) -> None:
     assert asyncio.run(go()) <= MOST_LINES
 
 
-def test_a_dead_name_is_looked_up_once_for_all_its_sources_until_it_is_asked_afresh(bad_web: MisbehavingWeb) -> None:
+def test_a_dead_name_is_looked_up_twice_for_all_its_sources(bad_web: MisbehavingWeb) -> None:
+    """Once, and once more for the first of them that wants to be sure; not once, or twice, for each."""
     asked = []
 
     async def resolve(host: str, port: int) -> tuple[str, ...]:
@@ -333,16 +334,24 @@ def test_a_dead_name_is_looked_up_once_for_all_its_sources_until_it_is_asked_afr
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     async def go() -> list[Capture | Failure | Deferred]:
+        requests = [Request(f"http://dead.example/{i}") for i in range(20)]
         async with a_web(bad_web) as web:
             web.guard.resolve = resolve
-            requests = [Request(f"http://dead.example/{i}") for i in range(20)]
-            failures = await asyncio.gather(*(web.fetch(request) for request in requests))
+            first = await asyncio.gather(*(web.fetch(request) for request in requests))
             assert len(asked) == 1
-            return [*failures, await web.fetch(requests[0], fresh=True)]
+            return first + await asyncio.gather(*(web.fetch(request, fresh=True) for request in requests))
 
     failures = asyncio.run(go())
-    assert {f.rule for f in failures if isinstance(f, Failure)} == {"dns-no-such-name"} and len(failures) == 21
+    assert {f.rule for f in failures if isinstance(f, Failure)} == {"dns-no-such-name"} and len(failures) == 40
     assert len(asked) == 2
+
+
+def test_a_host_whose_pages_never_come_rests_and_the_others_count_as_not_asked(
+    bad_web: MisbehavingWeb, site: Server
+) -> None:
+    routes(site).routes |= {f"/{i}": says() for i in range(9)}
+    fetched = run(bad_web, *(Request(url(site, f"/{i}")) for i in range(9)))
+    assert [type(f) for f in fetched] == [Failure] * MOST_SILENT + [Deferred] * (9 - MOST_SILENT)
 
 
 # bodies

@@ -29,6 +29,9 @@ MOST_SLOWED_S = 3600.0
 MOST_RETRY_AFTER_S = 6 * 3600.0
 MOST_SLOWING = 5  # 2^5: a host that keeps saying 429 is asked 32 times more slowly
 REMEMBERED_S = 60.0  # how long a host's own failure stands for all its sources
+SILENT = frozenset({"read_timeout", "too_slow", "connection_reset", "empty_reply"})
+MOST_SILENT = 6  # three sources, asked twice each: after so many pages in a row that never came, a host rests
+REST_S = 600.0
 MOST_RULES_BYTES = 2_000_000  # of robots.txt; parsed, they take 12 to 17 times as much (tracemalloc, Protego 0.7)
 
 
@@ -49,6 +52,7 @@ class _Host:
     deferred_until: float = 0.0
     crawl_delay_s: float = 0.0
     slowing: int = 0
+    silent: int = 0
 
 
 @dataclass(slots=True)
@@ -57,10 +61,18 @@ class _Robots:
     read_at: float = 0.0
     broken: Broken | None = None
     broken_at: float = 0.0
+    failures: int = 0
 
     @property
     def size_bytes(self) -> int:
         return 200 + (self.rules.size_bytes if self.rules else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Remembered:
+    at: float
+    broken: Broken
+    confirmed: bool  # found twice: then even a fresh wish does not ask again
 
 
 Ask = Callable[[], Awaitable[Exchange | Broken | Deferred]]
@@ -84,7 +96,7 @@ class Hosts:
         self._robots: OrderedDict[Origin, _Robots] = OrderedDict()
         self._rules_bytes = 0
         self._asking: weakref.WeakValueDictionary[Origin, asyncio.Lock] = weakref.WeakValueDictionary()
-        self._failures: OrderedDict[Origin, tuple[float, Broken]] = OrderedDict()
+        self._failures: OrderedDict[Origin, _Remembered] = OrderedDict()
 
     def __len__(self) -> int:
         """How many hosts are in memory."""
@@ -139,7 +151,7 @@ class Hosts:
             idle = [
                 name
                 for name, h in self._hosts.items()
-                if not (h.users or h.slowing or max(h.paced_until, h.deferred_until) > now)
+                if not (h.users or h.slowing or h.silent or max(h.paced_until, h.deferred_until) > now)
             ]
             for name in idle:
                 del self._hosts[name]
@@ -147,12 +159,22 @@ class Hosts:
     def answered(self, host: str, answer: Exchange) -> None:
         """Learn from an answer: 429 and 503 slow the whole host, and their Retry-After defers it."""
         state = self._hosts.setdefault(host, _Host())
+        state.silent = 0
         if answer.status not in (429, 503):
             state.slowing = max(0, state.slowing - 1)
             return
         state.slowing = min(MOST_SLOWING, state.slowing + 1)
         if (seconds := retry_after_s(answer.header("retry-after"))) is not None:
             state.deferred_until = max(state.deferred_until, self._clock() + min(seconds, MOST_RETRY_AFTER_S))
+
+    def kept_silent(self, host: str) -> None:
+        """A page never came, though the host lets itself be connected. Hundreds of its sources would cost a time-out
+        each: after six in a row it rests, and the others count as not asked rather than as failed."""
+        state = self._hosts.setdefault(host, _Host())
+        state.silent += 1
+        if state.silent >= MOST_SILENT:
+            state.silent = 0
+            state.deferred_until = max(state.deferred_until, self._clock() + REST_S)
 
     def deferred_s(self, host: str) -> float:
         """How many seconds from now *host* wishes to be left alone; 0 when it may be asked."""
@@ -184,7 +206,9 @@ class Hosts:
             if known.rules and now - known.read_at < KEPT_S:
                 self._robots.move_to_end(origin)
                 return known.rules
-            if fresh or not known.broken_at or now - known.broken_at > REMEMBERED_S:
+            if now - known.broken_at > REMEMBERED_S:
+                known.failures = 0
+            if known.failures == 0 or (fresh and known.failures == 1):
                 answer = await ask()
                 if isinstance(answer, Deferred):
                     return answer
@@ -209,30 +233,32 @@ class Hosts:
             if answer.fault.word.startswith(("redirect", "too_many", "invalid")):
                 known.rules, known.read_at = NO_RULES, now  # RFC 9309, 2.3.1.2: redirects without end: "unavailable"
             else:
-                known.broken, known.broken_at = answer, now
+                known.broken, known.broken_at, known.failures = answer, now, known.failures + 1
         elif (rules := rules_of(answer)) is None:
-            known.broken, known.broken_at = None, now
+            known.broken, known.broken_at, known.failures = None, now, known.failures + 1
         else:
-            known.rules, known.read_at, known.broken, known.broken_at = rules, now, None, 0.0
+            known.rules, known.read_at, known.broken, known.failures = rules, now, None, 0
 
     def remember_failure(self, origin: Origin, broken: Broken) -> None:
         """One dead name or closed port must not cost a time-out for each source of its host."""
-        self._failures[origin] = (self._clock(), broken)
-        self._failures.move_to_end(origin)
-        oldest_at = self._clock() - REMEMBERED_S
-        while self._failures and next(iter(self._failures.values()))[0] < oldest_at:
+        now = self._clock()
+        before = self._failures.pop(origin, None)
+        confirmed = before is not None and now - before.at < REMEMBERED_S
+        self._failures[origin] = _Remembered(now, broken, confirmed)
+        while next(iter(self._failures.values())).at < now - REMEMBERED_S:
             self._failures.popitem(last=False)
 
-    def recent_failure(self, origin: Origin) -> Broken | None:
-        """What broke at this origin within the last minute, with evidence that says so."""
-        if origin not in self._failures:
+    def recent_failure(self, origin: Origin, *, fresh: bool = False) -> Broken | None:
+        """What broke at this origin within the last minute, with evidence that says so; *fresh* wants to see it
+        twice before it believes it."""
+        known = self._failures.get(origin)
+        if known is None or (fresh and not known.confirmed):
             return None
-        at, broken = self._failures[origin]
-        ago_s = self._clock() - at
+        ago_s = self._clock() - known.at
         if ago_s >= REMEMBERED_S:
             return None
-        evidence = f"{broken.fault.evidence} (as found {ago_s:.0f} s before)"
-        return replace(broken, fault=replace(broken.fault, evidence=evidence))
+        fault = known.broken.fault
+        return replace(known.broken, fault=replace(fault, evidence=f"{fault.evidence} (as found {ago_s:.0f} s before)"))
 
 
 def retry_after_s(value: str, now: datetime | None = None) -> float | None:

@@ -23,7 +23,7 @@ from sourcewatch.domain.source import FetchPolicy
 from . import causes, robots, second_look, tls
 from .guard import Guard, Resolve
 from .headers import Cookies, Raw, request_headers, text_headers
-from .hosts import MOST_WAIT_S, Broken, Hosts
+from .hosts import MOST_WAIT_S, SILENT, Broken, Hosts
 from .lines import Lines
 from .redirects import next_address
 from .stream import WIRE
@@ -93,8 +93,8 @@ class Web:
         """Ask for *request.url* and follow where it leads, ten redirects at most.
 
         An answer of whatever status is a Capture; Failure when no usable answer came; Deferred when a host on the way
-        asked to be left alone. *fresh* asks even a host that has just failed for another source. Addresses in the
-        result have no fragment.
+        asked to be left alone. *fresh* asks even a host that has just failed for another source, unless it has failed
+        twice. Addresses in the result have no fragment.
         """
         started = time.perf_counter()
         budget = Budget(request.deadline_s or self.policy.deadline_s)
@@ -154,7 +154,7 @@ class Web:
         async with self.hosts.turn(address.host, paced=trip.purpose is Purpose.SOURCE) as wish:
             if wish is not None:
                 return self._deferred(address, wish)
-            if not trip.fresh and (known := self.hosts.recent_failure(address.origin)):
+            if known := self.hosts.recent_failure(address.origin, fresh=trip.fresh):
                 return known
             async with self._slots:
                 outcome = await self._exchange(trip, address, headers)
@@ -165,11 +165,13 @@ class Web:
                 outcome = await self._second_look(trip, address, outcome)
             if outcome.fault.word.startswith(HOST_WIDE):
                 self.hosts.remember_failure(address.origin, outcome)
+            elif outcome.fault.word in SILENT and not outcome.exchange:
+                self.hosts.kept_silent(address.host)
             return outcome
 
     def _deferred(self, address: Address, wish_s: float) -> Deferred:
         until_at = self.clock() + timedelta(seconds=wish_s)
-        return Deferred(address.url, until_at, f"{address.host} asked to be left alone (429 or 503)")
+        return Deferred(address.url, until_at, f"{address.host} is left alone (429, 503, or pages that never came)")
 
     async def _refusal(self, trip: _Trip, address: Address) -> Broken | Deferred | None:
         """Why robots.txt keeps us from asking, or None."""
