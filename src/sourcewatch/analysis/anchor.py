@@ -42,10 +42,9 @@ _NEGATION = re.compile(
     r"|不(?![仅但过断少])|没|未|无(?![论锡])|(?<!除)非(?![常凡洲])|否|莫|(?<![特区级类性分个差告辨识])别(?![的人名])",
     re.IGNORECASE,
 )
-# A prefix of 32 characters may begin in the middle of a word or number.
-_HALF_FIRST = re.compile(r"^[A-Za-z\d.,]+(?=\W)")
-_HALF_LAST = re.compile(r"(?<=\W)[A-Za-z\d.,]+$")
-
+# A context cut at 32 characters may begin or end in the middle of a word or of a number: "[$8.8 bil]lion".
+_HALF_FIRST = re.compile(r"^[A-Za-z\d.,]*\s?(?:thousand|million|billion|trillion|[万萬亿億]+)?")
+_HALF_LAST = re.compile(r"(?:\d[\d.,]{0,20}\s?)?[A-Za-z\d.,]+$")
 EXACT = (
     (SightingKind.VERBATIM, Form.RAW),
     (SightingKind.TYPOGRAPHIC, Form.TYPOGRAPHIC),
@@ -78,7 +77,12 @@ class _Sought:
 
     def __init__(self, quote: Quote) -> None:
         self.quote = quote
-        raw = _Needle(quote.exact, _HALF_FIRST.sub("", quote.prefix), _HALF_LAST.sub("", quote.suffix))
+        prefix, suffix = quote.prefix, quote.suffix
+        raw = _Needle(
+            quote.exact,
+            _HALF_FIRST.sub("", prefix) if len(prefix) >= CONTEXT_CHARS else prefix,
+            _HALF_LAST.sub("", suffix) if len(suffix) >= CONTEXT_CHARS else suffix,
+        )
         self.plain = raw.rewritten(typographic)
         self.folded = self.plain.rewritten(folded)
         self.needles = {Form.RAW: raw, Form.TYPOGRAPHIC: self.plain, Form.FOLDED: self.folded}
@@ -157,8 +161,10 @@ def _elsewhere(layer: Layer, sought: _Sought) -> Sighting | None:
 
     In a table, "155 tok/s" of another row says nothing about the row that was cited.
     """
-    place = _between(layer, sought.folded)
-    return _judged(layer, sought, place, 0.0) if place and place[0] < place[1] else None
+    spans = [span for span in _between(layer, sought.folded) if span[0] < span[1]]
+    length = len(sought.folded.exact)
+    nearest = min(spans, key=lambda span: abs(span[1] - span[0] - length), default=None)
+    return _judged(layer, sought, nearest, 0.0) if nearest else None
 
 
 def _fuzzy(layer: Layer, sought: _Sought) -> Sighting | None:
@@ -174,8 +180,8 @@ def _fuzzy(layer: Layer, sought: _Sought) -> Sighting | None:
         return None
     bonus = sum(CONTEXT_BONUS for likeness in needle.alike(text, place) if likeness > CONTEXT_ALIKE)
     judged = _judged(layer, sought, place, bonus)
-    # What is left between the neighbours of a deleted quote is nothing: a likeness elsewhere is another sentence.
-    return judged if judged and (judged.score >= SURE_SCORE or not _deleted_here(layer, sought)) else None
+    # Where both neighbours stand side by side the quote is gone: a likeness elsewhere is another sentence.
+    return judged if judged and not _deleted_here(layer, sought) else None
 
 
 def _judged(layer: Layer, sought: _Sought, place: Span, bonus: float) -> Sighting | None:
@@ -222,24 +228,22 @@ def _changed_numbers(ours: str, theirs: str) -> tuple[tuple[str, ...], tuple[str
 
 
 def _deleted_here(layer: Layer, sought: _Sought) -> Sighting | None:
-    place = _between(layer, sought.folded)
-    if place is None or place[0] < place[1]:
+    if all(start < end for start, end in _between(layer, sought.folded)):
         return None
     return Sighting(sought.quote.key, SightingKind.DELETED_HERE, layer=layer.name)
 
 
-def _between(layer: Layer, needle: _Needle) -> Span | None:
-    """The stretch, perhaps empty, between prefix and suffix where both stand near to one another."""
+def _between(layer: Layer, needle: _Needle) -> Iterator[Span]:
+    """The stretches, perhaps empty, between prefix and suffix where both stand near to one another."""
     prefix, suffix = needle.prefix, needle.suffix
     if min(len(prefix), len(suffix)) * 3 < LEAST_CONTEXT or len(prefix) + len(suffix) < LEAST_CONTEXT:
-        return None
+        return
     text = layer.reading(Form.FOLDED)
     reach = 2 * len(needle.exact) + len(suffix) + CONTEXT_CHARS
     for _, start in _occurrences(text, prefix):
         end = text.find(suffix, start, start + reach)
-        if end >= 0:
-            return start, end
-    return None
+        if end >= 0 and text.find(prefix, start, end) < 0:
+            yield start, end
 
 
 def _with_marks(text: str, span: Span, exact: str) -> Span:

@@ -24,10 +24,11 @@ NUMBER = re.compile(
     (?:
       (?P<hundredths>百分之)?
       (?:(?<![\w)%\]-])(?P<minus>-))?
-      (?P<digits>\d{{1,3}}(?:,\d{{3}}){{1,12}}(?![\d])(?:\.\d{{1,40}})?|\d{{1,40}}(?:\.\d{{1,40}})?|\.\d{{1,40}})
+      (?P<digits>\d{{1,3}}(?:,\d{{3}}){{1,12}}(?!\d)(?:\.\d{{1,40}})?|\d{{1,40}}(?:\.\d{{1,40}})?
+        |(?<=[ (<>=])\.\d{{1,40}})
       (?:\ ?(?P<scale>[百千]?(?:万亿|[万亿兆])|[百千](?!分)|(?i:thousand|million|billion|trillion)(?![A-Za-z]))
         |(?P<letter>[kKMBT])(?![A-Za-z\d]))?
-      (?:\ ?(?P<percent>%|(?:percent|per\ cent)(?![A-Za-z])))?
+      (?:\ ?(?P<percent>%|(?i:percent|per\ cent)(?![A-Za-z])))?
     |
       (?P<han_hundredths>百分之)?
       (?P<han>[{_HAN}十百千](?=[{_HAN}十百千万亿兆])[{_HAN}十百千万亿兆]{{1,24}}|(?<=百分之)[{_HAN}十])
@@ -92,7 +93,8 @@ def _han(text: str) -> int | None:
     if not any(c in _HAN_DIGITS or c == "十" for c in text):
         return None
     if all(c in _HAN_DIGITS for c in text):
-        return int("".join(str(_HAN_DIGITS[c]) for c in text))
+        # 二〇二五 is a year; 第二，一个 without its comma is no 21.
+        return int("".join(str(_HAN_DIGITS[c]) for c in text)) if len(text) >= 4 else None
     total = section = digit = 0
     for c in text:
         if c in _HAN_DIGITS:

@@ -14,6 +14,7 @@ from sourcewatch.domain.document import VISIBLE, Document, Label
 
 # Characters that are normalised again, with offsets, where something is found: 0.3 ms.
 PIECE_CHARS = 512
+_CUTS = ("\n", ". ", "。", ", ", "，", " ")
 
 
 class Form(Enum):
@@ -122,12 +123,12 @@ class Page:
 
 
 def _cuts(text: str) -> Iterator[tuple[int, int]]:
-    """Pieces of about PIECE_CHARS characters: at the last line break, else at the last space, else between letters."""
+    """Pieces of at most about PIECE_CHARS characters; "155 million" is not cut where there is another place."""
     start = 0
     while start < len(text):
         end = start + PIECE_CHARS
         if end < len(text):
-            end = max(text.rfind("\n", start, end), text.rfind(" ", start + PIECE_CHARS // 2, end)) + 1 or end
+            end = next((at + len(mark) for mark in _CUTS if (at := text.rfind(mark, start, end)) > 0), end)
             while end < len(text) and not text[end - 1].isspace() and not separable(text[end - 1], text[end]):
                 end += 1
         yield start, min(end, len(text))
