@@ -28,11 +28,33 @@ WIDER = {
     "windows-874": "cp874",
 }
 # What uchardet names otherwise than the Standard's labels do.
-DETECTED = {"uhc": "euc-kr", "johab": "euc-kr", "cp949": "euc-kr", "cp932": "shift_jis", "gb2312": "gbk"}
+DETECTED = {
+    "uhc": "euc-kr",
+    "johab": "euc-kr",
+    "cp949": "euc-kr",
+    "cp932": "shift_jis",
+    "gb2312": "gbk",
+    "iso2022-jp": "iso-2022-jp",
+}
+# Strictest first: bytes of one that decode as another are rarer in this order.
+EAST_ASIAN = ("euc_jp", "cp949", "big5hkscs", "cp932", "gb18030")
+LATIN = (
+    "cp1250",
+    "cp1252",
+    "cp1254",
+    "cp1257",
+    "iso8859-1",
+    "iso8859-2",
+    "iso8859-3",
+    "iso8859-4",
+    "iso8859-9",
+    "iso2022",
+)
 BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 META = re.compile(rb"<meta[^>]{0,400}?charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([A-Za-z0-9_.:-]{2,40})", re.I)
 XML = re.compile(rb"\s{0,99}<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}[\"']([A-Za-z0-9_.:-]{2,40})", re.I)
 HIGH = bytes(range(0x80, 0x100))
+RUN = re.compile(rb"[\x80-\xff]{2,}")
 LONG_RUN = re.compile(rb"[\x81-\xfe]{6,}")
 SAMPLE_BYTES = 1 << 16
 
@@ -45,10 +67,10 @@ def characters(data: bytes, http_charset: str | None = None) -> Characters:
     for bom, marked in BOMS:
         if data.startswith(bom):
             return _decoded(data[len(bom) :], marked, "bom")
-    if data.isascii() and b"\x1b" not in data:
-        return Characters(data.decode("ascii"), "utf-8", "ascii")
     if (wide := _two_byte(data)) is not None:
         return _decoded(data, wide, "detected")
+    if data.isascii() and b"\x1b" not in data:
+        return Characters(data.decode("ascii"), "utf-8", "ascii")
     if not data.isascii() and (text := _as_utf8(data)) is not None:
         return text
     meta = META.search(data[:4096]) or XML.match(data[:400])
@@ -56,8 +78,20 @@ def characters(data: bytes, http_charset: str | None = None) -> Characters:
     for origin, label in labels:
         if (codec := _codec(label)) and (believed := _believed(data, codec, origin)):
             return believed
-    guess = detect_encoding(data, html5_compatible=False) or ""
-    return _decoded(data, _codec(DETECTED.get(guess.lower(), guess)) or "utf-8", "detected")
+    return _guessed(data)
+
+
+def _guessed(data: bytes) -> Characters:
+    """By statistics; Western where letters beyond ASCII stand alone, whatever else the statistics make of them."""
+    guess = (detect_encoding(data, html5_compatible=False) or "").lower().replace("_", "-")
+    codec = _codec(DETECTED.get(guess, guess)) or "utf-8"
+    if not _clustered(data) and not codec.startswith(LATIN):
+        codec = "cp1252"
+    read = _decoded(data, codec, "detected")
+    if read.replaced * 50 <= len(read.text) - len(read.text.encode("ascii", "ignore")) or codec == "cp1252":
+        return read
+    others = (_decoded(data, other, "detected") for other in EAST_ASIAN if other != codec)
+    return min((read, *others), key=lambda other: other.replaced)
 
 
 def _decoded(data: bytes, codec: str, origin: str) -> Characters:
@@ -84,6 +118,13 @@ def _believed(data: bytes, codec: str, origin: str) -> Characters | None:
     read = _decoded(data, codec, origin)
     wide = len(read.text) - len(read.text.encode("ascii", "ignore"))
     return read if read.replaced <= max(3, 0.01 * wide) else None
+
+
+def _clustered(data: bytes) -> bool:
+    """Whether bytes beyond ASCII stand side by side, as in every script but the Latin one."""
+    sample = data[:SAMPLE_BYTES]
+    high = len(sample) - len(sample.translate(None, HIGH))
+    return sum(map(len, RUN.findall(sample))) > 0.4 * high
 
 
 def _looks_double_byte(data: bytes) -> bool:

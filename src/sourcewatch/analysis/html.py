@@ -161,10 +161,10 @@ def _embeds(walk: Walk, base: str, label: Labeller) -> tuple[Embed, ...]:
         if target is None or not on_the_web(target) or target in embeds or is_beacon(target):
             continue
         name = label(shown.place)
+        if name is Label.NOSCRIPT:  # no script twin has an address: this is the figure
+            name = label(shown.place.with_script())
         if name is Label.MAIN and (shown.ornament or is_badge(target)):
             name = Label.CHROME
-        if name is Label.NOSCRIPT and shown.kind == "img":
-            name = Label.MAIN  # no script twin has an address: this is the figure
         embeds[target] = Embed(target, shown.alt, shown.kind, name, walk.captions.get(shown.place.figure, ""))
     for key in ("og:image", "og:image:url", "twitter:image"):
         if walk.meta.get(key) and (target := absolute(base, walk.meta[key])) and on_the_web(target):

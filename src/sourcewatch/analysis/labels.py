@@ -12,9 +12,9 @@ CHROME_ROLES = frozenset(
     "navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar".split()  # noqa: SIM905
 )
 CHROME_NAMES = frozenset(
-    """ad ads banner breadcrumb breadcrumbs consent cookie cookies copyright foot footer hotlist hotnews login menu modal
-    nav navbar navigation newsletter pager pagination popup rank ranking related share sharebar sidebar signin social
-    subscribe toolbar""".split()  # noqa: SIM905
+    """ad ads banner breadcrumb breadcrumbs consent cookie cookies copyright foot footer hotlist hotnews login menu
+    modal nav navbar navigation newsletter pager pagination popup rank ranking related share sharebar sidebar signin
+    social subscribe toolbar""".split()  # noqa: SIM905
 )
 CHROME_STEMS = ("advert", "sponsor", "recommend", "promo")
 CHROME_PAIRS = ("side bar", "hot list", "hot news")
@@ -76,7 +76,7 @@ def believed(scopes: Sequence[Scope], texts: Sequence[str], links: Sequence[int]
             chrome.append(True)
             continue
         size = chars[scope.end] - chars[scope.start]
-        if size > MOST_OF_PAGE * chars[-1] and size > SHORT_CHARS:
+        if size > MOST_OF_PAGE * chars[-1]:
             chrome.append(False)
         elif size < SHORT_CHARS:
             chrome.append(True)

@@ -26,13 +26,14 @@ def extract(text: str, *, url: str = "", select: str = "", ignore: tuple[str, ..
     """
     text = text.replace("\r\n", "\n").replace("\0", "\ufffd").lstrip("\ufeff")
     front, body = _front_matter(text)
-    if len(body) > MOST_CHARS:
+    rendered = _rendered(body)
+    if rendered is None:
         blocks = tuple(
             Block(line, Label.MAIN, "p", "text") for raw in body.split("\n") if (line := " ".join(raw.split()))
         )
-        document = Document(Form.MARKDOWN, blocks=blocks, notes=("too long for Markdown: read as text",))
+        document = Document(Form.MARKDOWN, blocks=blocks, notes=("too long or too deep for Markdown: read as text",))
     else:
-        document = html.extract(_parser().render(body), url=url, select=select, ignore=ignore, form=Form.MARKDOWN)
+        document = html.extract(rendered, url=url, select=select, ignore=ignore, form=Form.MARKDOWN)
     heads = [block.text for block in document.blocks if block.tag in HEADINGS]
     titled = FRONT_TITLE.search(front)
     lines = tuple(
@@ -49,9 +50,19 @@ def extract(text: str, *, url: str = "", select: str = "", ignore: tuple[str, ..
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 
+def _rendered(body: str) -> str | None:
+    if len(body) > MOST_CHARS:
+        return None
+    try:
+        return str(_parser().render(body))
+    except RecursionError:
+        return None
+
+
 @cache
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    # The preset drops what nests deeper than 20 levels: six lists within lists. Python's stack holds about 150.
+    return MarkdownIt("commonmark", {"html": True, "maxNesting": 100}).enable(["table", "strikethrough"])
 
 
 def _front_matter(text: str) -> tuple[str, str]:

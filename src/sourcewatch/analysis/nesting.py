@@ -1,6 +1,6 @@
-"""What a tree of some markup would cost, told in linear time before it is built; and the bare text of what costs too much.
+"""What a tree of some markup would cost, told in linear time before it is built; and the bare text of costly ones.
 
-Three things are quadratic in Lexbor 2.x (selectolax 1.0.2, measured 2026-12): nesting (20,000 <div> take 0.4 s, 60,000 in
+Three things are quadratic in Lexbor (selectolax 1.0.2, measured 2026-12): nesting (20,000 <div> take 0.4 s, 60,000 in
 300 KB 7.7 s), attributes of one tag (100,000 take 20 s), and formatting elements left open, all of which every new
 paragraph opens again (HTML Standard, "reconstruct the active formatting elements"): 2,000 tags make 450,000 nodes.
 """

@@ -82,6 +82,12 @@ class Place:
             self.chosen, self.figure, self.holder, closes,
         )  # fmt: skip
 
+    def with_script(self) -> Place:
+        """The same place as if it stood beside its <noscript>, not in it."""
+        copy = self.inside()
+        copy.layer = _MAIN
+        return copy
+
 
 class Row(NamedTuple):
     """A block before it has its label."""
