@@ -19,7 +19,7 @@ MAY_IMPORT = {
 }
 WIRING = {"faces/wiring.py"}  # the only module that knows adapters and services
 ONE_ROOM = {
-    "httpx": {"adapters/http.py", "adapters/lines.py", "adapters/causes.py"},
+    "httpx": {"adapters/http.py", "adapters/answer.py", "adapters/lines.py", "adapters/causes.py"},
     "httpcore": {"adapters/guard.py", "adapters/stream.py", "adapters/lines.py", "adapters/causes.py"},
     "sqlalchemy": {"adapters/tables.py", "adapters/ledger.py", "adapters/database.py"},
     "alembic": {"adapters/database.py"},

@@ -16,20 +16,20 @@ from typing import Self
 
 import httpx
 
-from sourcewatch.domain.capture import Capture, Deferred, Exchange, Failure, Request, Timing
+from sourcewatch.domain.capture import Capture, Deferred, Exchange, Failure, Request
 from sourcewatch.domain.reading import Fault
 from sourcewatch.domain.source import FetchPolicy
 
 from . import causes, robots, second_look, tls
+from .answer import Answer
 from .guard import Guard, Resolve
-from .headers import Cookies, Raw, request_headers, text_headers
+from .headers import Cookies, Raw, request_headers
 from .hosts import MOST_WAIT_S, SILENT, Broken, Hosts
 from .lines import Lines
 from .redirects import next_address
 from .stream import WIRE
-from .transfer import BIG_AT_A_TIME, Body, Budget, OverDeadlineError
+from .transfer import BIG_AT_A_TIME, Budget, OverDeadlineError
 from .urls import Address, AddressError, SchemeError, address_of
-from .wire import Wire, redacted
 
 MOST_REDIRECTS = 10
 HOST_WIDE = ("dns_", "connect_", "tls_")  # words that hold for every address of an origin
@@ -219,7 +219,7 @@ class Web:
     async def _ask(self, trip: _Trip, address: Address, headers: Raw) -> Exchange | Broken:
         """One request on the wire and whatever comes back."""
         WIRE.set(None)
-        answer = _Answer(address, self.clock(), {h.name for h in trip.request.headers if h.secret})
+        answer = Answer(address, self.clock(), {h.name for h in trip.request.headers if h.secret})
         fault: Fault | None = None
         try:
             async with self.lines.to(address.origin) as transport:
@@ -227,7 +227,9 @@ class Web:
                 async with trip.budget.spend():
                     answer.response = await transport.handle_async_request(request)
                 try:
-                    fault = await answer.read(trip, self._lane)
+                    fault = await answer.read(
+                        trip.most_bytes, trip.budget, self._lane, start_will_do=trip.purpose is not Purpose.SOURCE
+                    )
                 finally:
                     await answer.response.aclose()
         except OverDeadlineError:
@@ -260,74 +262,3 @@ def _endless(trip: _Trip, address: Address, cookie: str, seen: set[tuple[str, st
         return Fault("too_many_redirects", "too-many-redirects", f"more than {trip.most_redirects} redirects")
     seen.add((address.url, cookie))
     return None
-
-
-@dataclass(slots=True)
-class _Answer:
-    """An answer as it arrives; `exchange` gives what there is of it at any time."""
-
-    address: Address
-    started_at: datetime
-    secret: set[str]
-    started: float = field(default_factory=time.perf_counter)
-    response: httpx.Response | None = None
-    body: Body | None = None
-
-    @property
-    def chunked(self) -> bool:
-        return self.response is not None and "chunked" in self.response.headers.get("transfer-encoding", "").lower()
-
-    async def read(self, trip: _Trip, lane: asyncio.Semaphore) -> Fault | None:
-        """Read the body; a Fault when it is too large, or was cut without anybody saying so."""
-        assert self.response
-        announced = self.response.headers.get("content-length", "")
-        cut_short = trip.purpose is not Purpose.SOURCE  # the start of a huge robots.txt will do
-        if announced.isdigit() and int(announced) > trip.most_bytes and not cut_short:
-            return _too_large(f"{int(announced):,} bytes announced", trip.most_bytes)
-        self.body = Body(trip.most_bytes)
-        stream = self.response.stream
-        assert isinstance(stream, httpx.AsyncByteStream)
-        await self.body.collect(aiter(stream), trip.budget, lane)
-        if self.body.full and not cut_short:
-            self.body = None  # megabytes that prove nothing
-            return _too_large("still more to come", trip.most_bytes)
-        wire = WIRE.get()
-        if wire and wire.cut and not announced and not self.chunked:
-            return Fault("body_truncated", "tls-cut", "TLS was cut off where only its proper end tells a whole body")
-        return None
-
-    def over_deadline(self, budget: Budget) -> Fault:
-        wire = WIRE.get()
-        if not self.response and wire and wire.raw and (foreign := causes.not_http(wire.raw)):
-            return foreign
-        return Fault("too_slow", "deadline", f"not done within {budget.seconds:g} s")
-
-    def exchange(self, wire: Wire | None) -> Exchange | None:
-        if not self.response or not wire:
-            return None
-        fresh = wire.requests == 1
-        timing = Timing(
-            dns_s=wire.dns_s if fresh else None,
-            connect_s=wire.connect_s if fresh else None,
-            tls_s=wire.tls_s if fresh else None,
-            first_byte_s=wire.first_byte_at - self.started if wire.first_byte_at else None,
-            total_s=time.perf_counter() - self.started,
-        )
-        return Exchange(
-            url=self.address.url,
-            status=self.response.status_code,
-            headers=text_headers(self.response.headers.raw),
-            body=self.body.data if self.body else b"",
-            reason=self.response.extensions["reason_phrase"].decode("latin-1"),
-            http_version=self.response.extensions["http_version"].decode("ascii"),
-            request_head=redacted(wire.request_head, self.secret),
-            response_head=wire.response_head,
-            address=wire.address,
-            started_at=self.started_at,
-            timing=timing,
-            tls=wire.tls,
-        )
-
-
-def _too_large(size: str, most_bytes: int) -> Fault:
-    return Fault("too_large", "too-large", f"{size}, the limit is {most_bytes:,}")
