@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
@@ -21,7 +22,7 @@ REFRESH = re.compile(
     r"(?:url\s{0,99}=\s{0,99})?(?:\"([^\"]*)|'([^']*)|(.*))",
     re.I | re.S,
 )
-MOST_INNER = 50  # templates and srcdoc pages read beside the page itself
+MOST_INNER = 500  # templates, noscripts and srcdoc frames that are read beside the page itself
 Labeller = Callable[[Place], Label]
 
 
@@ -57,7 +58,7 @@ def selector_error(css: str) -> str | None:
 
 
 def _parsed(html: str) -> LexborHTMLParser:
-    return LexborHTMLParser(html, options=LexborDocumentOptions.WO_EVENTS)
+    return LexborHTMLParser(html, options=LexborDocumentOptions.WO_EVENTS, scripting=True)
 
 
 def _matched(tree: LexborHTMLParser, selectors: Iterable[str], notes: list[str]) -> frozenset[int]:
@@ -74,14 +75,14 @@ def _matched(tree: LexborHTMLParser, selectors: Iterable[str], notes: list[str])
 
 
 def _read_inner(walk: Walk) -> None:
-    """Pages within the page, one level deep: templates, srcdoc frames, noframes."""
-    for template, place in walk.late_fragments[:MOST_INNER]:
+    """Pages within the page: templates, noscripts, srcdoc frames. What these hold in turn queues up behind them."""
+    for template, place in islice(walk.late_fragments, MOST_INNER):
         for fragment in template.template_fragments()[:1]:
             child = fragment.first_child
             while child is not None:
                 walk.run(child, place)
                 child = child.next
-    for html, place in walk.late_pages[:MOST_INNER]:
+    for html, place in islice(walk.late_pages, MOST_INNER):
         if not too_costly(html) and (root := _parsed(html).root) is not None:
             walk.run(root, place)
 

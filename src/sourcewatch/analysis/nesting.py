@@ -27,6 +27,9 @@ CLOSES_ITSELF = frozenset(
 )
 
 
+RAW = frozenset(("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript"))
+
+
 def too_costly(html: str) -> str:
     """Why a tree of this markup would cost more than reading it is worth, or ""."""
     opens = html.count("<")
@@ -50,8 +53,15 @@ def _depth(html: str) -> int:
     """The deepest nesting; a closing tag counts only where such an element is open."""
     depth = deepest = 0
     still_open: dict[str, int] = {}
+    within = ""
     for closing, raw in TAG.findall(html):
         name = raw.lower()
+        if within:
+            within = "" if closing and name == within else within
+            continue
+        if name in RAW:
+            within = "" if closing else name
+            continue
         if name in CLOSES_ITSELF:
             continue
         count = still_open.get(name, 0)

@@ -213,7 +213,7 @@ class Walk:
             if attributes or self.ignored or self.chosen or tag in CHROME_TAGS:
                 return self.block(node, tag, attributes, place)
             return self.bare_block(tag, place)
-        return self.inline(node, attributes, place) if attributes else place
+        return self.inline(node, attributes, place) if attributes or self.ignored or self.chosen else place
 
     def block(self, node: Node | None, tag: str, attributes: Attributes, place: Place) -> Place:
         """A new block, perhaps a hidden one, perhaps one that looks like chrome."""
@@ -380,17 +380,13 @@ class Walk:
         elif ref and not figures.is_pixel(attributes):
             self.shown.append(Shown(ref, "frame", attributes.get("title") or "", place))
 
-    def _noscript(self, node: Node, attributes: Attributes, place: Place) -> Place:
-        inner = self.block(node, "noscript", attributes, place)
+    def _noscript(self, node: Node, attributes: Attributes, place: Place) -> None:
+        """With scripts on, a browser sees a text here (HTML Standard §4.12.2), and so does the parser."""
+        inner = place.inside()
         if inner.layer is not _HIDDEN:
             inner.layer = _NOSCRIPT
         around = node.parent
         inner.holder = around.mem_id if around is not None else 0
-        return inner
-
-    def _noframes(self, node: Node, attributes: Attributes, place: Place) -> None:
-        inner = place.inside()
-        inner.layer = _NOSCRIPT
         self.late_pages.append((node.text(), inner))
 
     def _template(self, node: Node, attributes: Attributes, place: Place) -> None:
@@ -475,7 +471,7 @@ SPECIAL: dict[str, Handler] = {
     "iframe": Walk._frame,
     "frame": Walk._frame,
     "noscript": Walk._noscript,
-    "noframes": Walk._noframes,
+    "noframes": Walk._noscript,
     "template": Walk._template,
     "script": Walk._script,
     "svg": Walk._svg,
