@@ -12,7 +12,7 @@ from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, NoSuchModuleError, OperationalError
 
 from ..domain.errors import StorageError
 from .tables import FACTS
@@ -55,10 +55,9 @@ def storage(doing: str) -> Iterator[None]:
     """Turn the database's own failures into one sentence. Programming errors pass through as the defects they are."""
     try:
         yield
-    except OperationalError as error:
-        raise StorageError(f"the database failed while {doing}: {error.orig}") from error
     except DBAPIError as error:
-        if error.connection_invalidated or "disk" in str(error.orig) or "malformed" in str(error.orig):
+        # A damaged file is a bare DatabaseError; a full disk, a lock, a lost server are OperationalErrors.
+        if isinstance(error, OperationalError) or type(error) is DatabaseError or error.connection_invalidated:
             raise StorageError(f"the database failed while {doing}: {error.orig}") from error
         raise
 

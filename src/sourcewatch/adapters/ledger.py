@@ -378,17 +378,20 @@ class Ledger:
         """Where one source stands, folded from its last access and what came after it."""
         k = t.checks.c
         with storage("reading checks"), self._engine.connect() as c:
-            last = c.execute(select(func.max(k.id)).where(k.source == source, k.accessed.is_(True))).scalar() or 0
-            return standing(_span(row) for row in c.execute(_SPANS.where(k.source == source, k.id >= last)))
+            last = c.execute(select(func.max(k.last_at)).where(k.source == source, k.accessed.is_(True))).scalar()
+            query = _SPANS.where(k.source == source)
+            return standing(_span(row) for row in c.execute(query if last is None else query.where(k.last_at >= last)))
 
     def standings(self) -> dict[str, Standing]:
         """Where every source stands: folded from its last access and what came after it."""
         k = t.checks.c
         with storage("reading checks"), self._engine.connect() as c:
             last = (
-                select(k.source, func.max(k.id).label("id")).where(k.accessed.is_(True)).group_by(k.source).subquery()
+                select(k.source, func.max(k.last_at).label("at")).where(k.accessed.is_(True)).group_by(k.source)
+            ).subquery()
+            query = _SPANS.outerjoin(last, last.c.source == k.source).where(
+                or_(last.c.at.is_(None), k.last_at >= last.c.at)
             )
-            query = _SPANS.outerjoin(last, last.c.source == k.source).where(or_(last.c.id.is_(None), k.id >= last.c.id))
             tails: dict[str, list[Span]] = {}
             for row in c.execute(query):
                 tails.setdefault(row.source, []).append(_span(row))

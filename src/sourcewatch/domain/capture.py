@@ -127,7 +127,7 @@ class Failure:
     """No usable answer came. *word* is the verdict's word, *rule* and *detail* its evidence.
 
     *exchanges* are the hops before the break (the last may be the cut answer), *certificate* what a failed handshake
-    showed, *retry_after_s* what the host asked for.
+    showed.
     """
 
     failed_at: datetime

@@ -52,6 +52,8 @@ def standing(spans: Iterable[Span]) -> Standing:
             last = span if last is None or span.last_at >= last.last_at else last
         else:
             failing.append(span)
+    if last is not None:  # a clock that was set back may have put failures inside the span of an access
+        failing = [s for s in failing if s.last_at >= last.last_at]
     striking = [s for s in failing if s.verdict.strike]
     strikes = sum(s.n for s in striking)
     lasted = striking[-1].last_at - striking[0].first_at if striking else timedelta()

@@ -1,0 +1,38 @@
+# Two commands do everything on a machine that has Python and make: `make run` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml constraints.txt
+
+.PHONY: run test check bench demo clean
+
+run: $(VENV)/.ready
+	@$(BIN)/sourcewatch run
+	@$(BIN)/sourcewatch report
+
+test: $(VENV)/.ready-test
+	$(BIN)/pytest
+
+check: $(VENV)/.ready-test
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: $(VENV)/.ready-test
+	$(BIN)/python benchmarks/chain.py
+
+demo: $(VENV)/.ready
+	@$(BIN)/sourcewatch demo
+
+$(VENV)/.ready: $(SOURCES)
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed" if sys.version_info < (3, 11) else 0)'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(VENV)/.ready-test: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,81 @@
+"""A real PostgreSQL of the suite's own, and both databases for whoever wants to be sure on both."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, text
+
+from sourcewatch.adapters import database
+
+BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+
+
+def skip(reason: str) -> None:
+    """Skip with a reason; where everything is to be there, that is a failure."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"CI must have it: {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """The address of a server on a free port, run as a user that is not root, with a data folder of its own."""
+    found = [str(b) for b in BINARIES] or [str(Path(p).parent) for p in [shutil.which("initdb")] if p]
+    if not found:
+        skip("PostgreSQL is not installed (initdb not found)")
+    user = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
+    folder = Path(tempfile.mkdtemp(prefix="sourcewatch-pg-"))
+    if user:
+        shutil.chown(folder, "postgres", "postgres")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    run = {"check": True, "capture_output": True, "cwd": folder, **user}
+    subprocess.run([f"{found[0]}/initdb", "-D", folder / "data", "-U", "sw", "-A", "trust", "-N"], **run)  # type: ignore[call-overload]
+    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=40"
+    log = folder / "log"
+    subprocess.run(
+        [f"{found[0]}/pg_ctl", "-D", folder / "data", "-o", options, "-l", log, "-w", "start"],
+        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, **user,
+    )  # type: ignore[call-overload]  # fmt: skip
+    yield f"postgresql+psycopg://sw@127.0.0.1:{port}"
+    subprocess.run([f"{found[0]}/pg_ctl", "-D", folder / "data", "-m", "immediate", "stop"], **run)  # type: ignore[call-overload]
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def empty_postgresql(postgresql: str) -> Iterator[str]:
+    """A new, empty database in that server."""
+    name = f"t{time.monotonic_ns()}"
+    admin = database.open_engine(f"{postgresql}/postgres").execution_options(isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    yield f"{postgresql}/{name}"
+    with admin.connect() as connection:
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+    admin.dispose()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return database.sqlite_url(tmp_path / "sourcewatch.db")
+    return str(request.getfixturevalue("empty_postgresql"))
+
+
+@pytest.fixture
+def engine(database_url: str) -> Iterator[Engine]:
+    """An upgraded database, SQLite and PostgreSQL in turn."""
+    engine = database.open_engine(database_url)
+    database.upgrade(engine)
+    yield engine
+    engine.dispose()
