@@ -75,7 +75,8 @@ def test_a_table_row_is_one_line_with_its_cells_a_tab_apart() -> None:
 
 
 def test_a_table_that_lays_out_a_thread_keeps_its_comments_apart() -> None:
-    row = "<tr><td class=ind></td><td><div class=comhead>user{0}</div><div class=comment>Comment {0} says much.<p>And more.</div></td></tr>"
+    words = "<div class=comhead>user{0}</div><div class=comment>Comment {0} says much.<p>And more.</div>"
+    row = f"<tr><td class=ind></td><td>{words}</td></tr>"
     html = "<table>" + "".join(row.format(n) for n in range(3)) + "</table>"
     assert texts(html)[:3] == ["user0", "Comment 0 says much.", "And more."]
     assert all(b.label is Label.MAIN for b in read(html).blocks)
@@ -196,7 +197,8 @@ def test_shadow_roots_and_srcdoc_frames_are_seen(html: str) -> None:
 
 def test_prose_in_script_data_is_searched_and_nothing_else_of_scripts() -> None:
     html = """<p>x</p><script>var s = "This is a program and it is not prose.";</script>
-    <script type="application/ld+json">{"@type": "Article", "articleBody": "The body of this article stands here alone.",
+    <script type="application/ld+json">{"@type": "Article",
+      "articleBody": "The body of this article stands here alone.",
       "url": "https://example.org/a/b", "wordCount": 9}</script>
     <script id="js-initialData" type="text/json">{"c": "<p>每天处理的数量达到一百五十五万亿。</p>"}</script>
     <script type="application/json">{broken</script>"""
@@ -279,8 +281,9 @@ def test_a_refresh_for_readers_without_scripts_is_none() -> None:
 
 
 def test_links_are_absolute_labelled_and_on_the_web() -> None:
-    html = """<base href="/base/"><nav><a href="home">Home</a></nav><p>Read <a href="a#b"><b>this</b> one</a>, <a href="#x">x</a>
-    <a href="javascript:void(0)">j</a> <a href="mailto:a@b.example">m</a> <a href="http://[">broken</a> and much more text.</p>"""
+    html = """<base href="/base/"><nav><a href="home">Home</a></nav><p>Read <a href="a#b"><b>this</b> one</a>,
+    <a href="#x">x</a>    <a href="javascript:void(0)">j</a> <a href="mailto:a@b.example">m</a>
+    <a href="http://[">broken</a> and much more text.</p>"""
     assert read(html).links == (
         Link("https://example.org/base/home", "Home", Label.CHROME),
         Link("https://example.org/base/a#b", "this one", Label.MAIN),

@@ -40,7 +40,7 @@ CSS_URL = re.compile(
     r"background(?:-image)?\s{0,9}:[^;]{0,300}?url\(\s{0,9}(\"[^\"]{1,4000}\"|'[^']{1,4000}'|[^)\"'\s]{1,4000})", re.I
 )
 HIDDEN = re.compile(r"display\s{0,9}:\s{0,9}none", re.I)
-TINY = re.compile(r"(?:^|[;\s])(?:max-)?(width|height)\s{0,9}:\s{0,9}[01](?:px)?\s{0,9}(?:;|!|$)", re.I)
+TINY = re.compile(r"(?:^|[;\s])(?:max-)?(width|height)\s{0,9}:\s{0,9}[01](?:px)?\s{0,9}(?=;|!|$)", re.I)
 # Hosts that count visits, by their own documentation of the noscript image or frame; subdomains count.
 BEACON_HOSTS = frozenset(
     """google-analytics.com googletagmanager.com doubleclick.net scorecardresearch.com hm.baidu.com cnzz.com
@@ -125,7 +125,9 @@ def is_pixel(attributes: Attributes) -> bool:
         if (value := attributes.get(name)) and (size := _pixels(value)) is not None and size <= 1:
             return True
     if style := attributes.get("style"):
-        return len(TINY.findall(style)) >= 2 or ("none" in style and HIDDEN.search(style) is not None)
+        return len(set(map(str.lower, TINY.findall(style)))) == 2 or (
+            "none" in style and HIDDEN.search(style) is not None
+        )
     return "hidden" in attributes
 
 

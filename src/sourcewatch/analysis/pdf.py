@@ -24,11 +24,13 @@ FULL_LINE = 0.75
 SENTENCE_ENDS = tuple(".!?:;。！？：；…")
 CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 HYPHENS = ("\u0002", "\ufffe", "\u00ad")
-# CJK radicals that NFKC leaves alone (U+2E80-2EFF), with the ideographs that they are drawn as. Unicode's
-# EquivalentUnifiedIdeograph.txt; Kangxi radicals (U+2F00-2FD5) have NFKC decompositions.
+# CJK radicals that NFKC leaves alone (U+2E80-2EFF), by Unicode's EquivalentUnifiedIdeograph.txt (Unicode License V3);
+# Kangxi radicals (U+2F00-2FD5) have NFKC decompositions.
 RADICALS = str.maketrans(
-    "⺀⺁⺅⺆⺇⺈⺊⺋⺌⺍⺒⺓⺔⺕⺖⺘⺙⺛⺝⺟⺠⺡⺢⺣⺤⺥⺧⺨⺩⺪⺫⺬⺭⺮⺯⺰⺱⺲⺳⺴⺵⺶⺷⺸⺹⺺⺻⺼⺽⺾⺿⻀⻁⻂⻃⻄⻅⻆⻈⻉⻊⻋⻌⻍⻎⻏⻐⻑⻒⻓⻔⻖⻗⻘⻙⻚⻛⻜⻝⻟⻠⻢⻣⻤⻥⻦⻧⻨⻩⻪⻫⻬⻭⻮⻰⻱⻳",
-    "冫厂亻冂几刀卜㔾小小巳幺彑彐忄扌攵旡月母民氵氺灬爪爫牛犭王疋罒示礻竹糸纟网罒罓罓网羊羊羋耂肀聿肉臼艹艹艹虎衤覀西见角讠贝足车辶辶辶阝钅长镸长门阝雨青韦页风飞食飠饣马骨鬼鱼鸟卤麦黄黾斉齐歯齿龙龟龟",
+    "⺁⺂⺃⺄⺅⺆⺇⺈⺉⺊⺋⺌⺍⺎⺏⺐⺑⺒⺓⺔⺕⺖⺗⺘⺙⺛⺜⺝⺞⺟⺠⺡⺢⺣⺤⺥⺦⺧⺨⺩⺪⺫⺬⺭⺮⺯⺰⺱⺲⺳⺴⺵⺶⺷⺸⺹⺺"
+    "⺻⺼⺽⺾⺿⻀⻁⻂⻃⻄⻅⻆⻇⻈⻉⻊⻋⻌⻍⻎⻏⻐⻑⻒⻓⻔⻕⻖⻗⻘⻙⻚⻛⻜⻝⻞⻟⻠⻡⻢⻣⻤⻥⻦⻧⻨⻩⻪⻫⻬⻭⻮⻯⻰⻱⻲⻳",
+    "厂乛乚乙亻冂𠘨刀刂卜㔾小小兀尣尢𡯂巳幺彑彐忄心扌攵旡日月歺母民氵氺灬爫爫丬牛犭王𤴔目示礻𥫗糹纟罓罒㓁冗𦉫羊𦍌𦍋耂肀"
+    "聿肉𦥑艹艹艹虎衤覀西见角𧢲讠贝𧾷车辶辶辶邑钅長镸长门𨸏阝雨青韦页风飞食𩙿飠饣𩠐马骨鬼鱼鸟卤麦黄黾斉齐歯齿竜龙龜亀龟",
 )
 
 

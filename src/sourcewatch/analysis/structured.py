@@ -130,7 +130,7 @@ def _leaf(gathered: Gathered, path: str, key: str, leaf: object) -> None:
         if leaf.startswith(("http://", "https://")) and " " not in leaf:
             gathered.link(leaf)
             gathered.blocks.append(Block(f"{key}: {one_line(leaf)}", Label.CHROME, "dd", path, len(leaf)))
-        elif is_prose(leaf) or MARKUP.search(leaf) or key in TITLE_KEYS or not key:
+        elif leaf.count(" ") >= 3 or is_prose(leaf) or MARKUP.search(leaf) or key in TITLE_KEYS or not key:
             gathered.text(leaf, path)
         elif line := one_line(leaf):
             gathered.blocks.append(Block(f"{key}: {line}", Label.MAIN, "dd", path))
