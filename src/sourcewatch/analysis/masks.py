@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sourcewatch.analysis.normalise import typographic
+
 # Counters and clocks live in short blocks. Longer ones are prose, and enough text makes any pattern slow.
 MOST_CHARS = 300
 
@@ -122,10 +124,12 @@ def key(text: str) -> str:
 
 
 def difference(old: str, new: str) -> str:
-    """The rule that makes two texts one: "whitespace", a mask's name, or "" when they differ in meaning."""
+    """The rule that makes two texts one: "whitespace", "typography", a mask's name; "" when they differ in meaning."""
     old, new = plain(old), plain(new)
     if old == new:
         return "whitespace"
+    if typographic(old).casefold() == typographic(new).casefold():
+        return "typography"
     if max(len(old), len(new)) <= MOST_CHARS:
         for mask in MASKS:
             old, new = mask.pattern.sub(mask.new, old), mask.pattern.sub(mask.new, new)

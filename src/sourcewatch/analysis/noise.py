@@ -20,6 +20,7 @@ __all__ = ["NOISE", "History", "key", "rebuild", "same", "step", "suppress"]
 
 NOISE = "noise@1"
 WINDOW = 30  # versions in which a text that comes back is not new
+PASSING = 3  # versions: a text that leaves so soon after it came was a banner or an error message
 SLOT_WINDOW = 10
 # A slot is volatile when at least 4 versions were seen, of which at least 3 and 30 % changed it.
 SLOT_OBSERVED = 4
@@ -50,11 +51,12 @@ class Slot:
 class History:
     """What the versions of a source so far have shown.
 
-    *seen* and *gone* give for a text (hashed) the number of the last version that had it, that had lost it.
+    *seen*, *came*, *gone* give for a text (hashed) the last version that had it, had it anew, had lost it.
     """
 
     versions: int = 0
     seen: Mapping[str, int] = field(default_factory=dict)
+    came: Mapping[str, int] = field(default_factory=dict)
     gone: Mapping[str, int] = field(default_factory=dict)
     slots: Mapping[str, Slot] = field(default_factory=dict)
     rules: str = NOISE
@@ -64,6 +66,9 @@ class History:
 
     def lost(self, text: str) -> bool:
         return hashed(key(text)) in self.gone
+
+    def passing(self, text: str) -> bool:
+        return hashed(key(text)) in self.came
 
     def volatile(self, path: str) -> bool:
         slot = self.slots.get(hashed(path))
@@ -75,6 +80,7 @@ class History:
             "rules": self.rules,
             "versions": self.versions,
             "seen": _grouped(self.seen),
+            "came": _grouped(self.came),
             "gone": _grouped(self.gone),
             "slots": {path: (slot.held, slot.changed, slot.observed) for path, slot in self.slots.items()},
         }
@@ -87,7 +93,7 @@ class History:
         if state["rules"] != NOISE:
             return None
         slots = {path: Slot(*row) for path, row in state["slots"].items()}
-        return cls(state["versions"], _spread(state["seen"]), _spread(state["gone"]), slots)
+        return cls(state["versions"], _spread(state["seen"]), _spread(state["came"]), _spread(state["gone"]), slots)
 
 
 def rebuild(documents: Iterable[Document]) -> History:
@@ -108,9 +114,11 @@ def step(history: History, document: Document) -> History:
         current[text] = now
         held.setdefault(hashed(block.path), []).append(text)
     left = {text: now for text, last in history.seen.items() if last == now - 1 and text not in current}
+    fresh = {text: now for text in current if now and history.seen.get(text) != now - 1}
     seen = _recent({**history.seen, **current}, now)
+    came = _recent({**history.came, **fresh}, now, MOST_TEXTS // 4, PASSING)
     gone = _recent({**history.gone, **left}, now, MOST_TEXTS // 4)
-    return History(now + 1, seen, gone, _slots(history, {path: hashed("".join(t)) for path, t in held.items()}))
+    return History(now + 1, seen, came, gone, _slots(history, {path: hashed("".join(t)) for path, t in held.items()}))
 
 
 def _slots(history: History, held: Mapping[str, str]) -> dict[str, Slot]:
@@ -171,7 +179,9 @@ def _rule(edit: Edit, old: Document, new: Document, history: History, standing: 
             return "repeated"
         if history.lost(was.text):
             return "flapping"
-    if history.volatile(place.path):
+        if history.passing(was.text):
+            return "passing"
+    if history.volatile(place.path) and place.link_chars >= 0.9 * len(place.text):
         return "volatile-slot"
     return "short" if not (was and now) and _short(place.text) else ""
 
@@ -190,9 +200,9 @@ def hashed(text: str) -> str:
     return urlsafe_b64encode(digest).decode("ascii")[:_HASH_CHARS]
 
 
-def _recent(texts: Mapping[str, int], now: int, most: int = MOST_TEXTS) -> dict[str, int]:
+def _recent(texts: Mapping[str, int], now: int, most: int = MOST_TEXTS, window: int = WINDOW) -> dict[str, int]:
     """Those of the window; when they are too many, the newest."""
-    kept = [(text, last) for text, last in texts.items() if now - last <= WINDOW]
+    kept = [(text, last) for text, last in texts.items() if now - last < window]
     return dict(sorted(kept, key=lambda entry: -entry[1])[:most])
 
 
