@@ -184,8 +184,11 @@ def test_a_figure_seen_on_a_page_never_overwrites_the_editors_row(ledger: Ledger
     ledger.declare_figure(replace(panel, title="alt text of a page", url="https://pic.example/1.png"), AT)
     found = Source("a--1", "A", "chart", url="https://pic.example/2.png", kind=SourceKind.FIGURE, parent="a")
     ledger.declare_figure(found, AT)
-    assert [f.id for f in ledger.undeclared_figures()] == ["a--1"]
-    assert {f.title for f in ledger.figures_of("a")} == {"The panel", "chart"}
+    ledger.sync([SOURCE, panel], AT + HOUR)
+    assert [(f.id, f.title, f.url) for f in ledger.figures()] == [
+        ("a--1", "chart", "https://pic.example/2.png"),
+        ("panel", "The panel", "https://pic.example/1.png"),
+    ]
 
 
 def test_the_best_that_a_quote_ever_had_is_remembered(ledger: Ledger) -> None:

@@ -32,9 +32,10 @@ def work(task: str) -> object:
     return task.upper(), os.getpid()
 
 
-def run(
-    *tasks: str, workers: int = 1, limits: Limits = Limits(cpu_s=1, wall_s=3.0, memory_bytes=1_000_000_000)
-) -> list[object]:
+TIGHT = Limits(cpu_s=1, wall_s=3.0, memory_bytes=1_000_000_000)
+
+
+def run(*tasks: str, workers: int = 1, limits: Limits = TIGHT) -> list[object]:
     async def all_of_them() -> list[object]:
         async with Processes(work, workers, limits) as processes:
             return list(await asyncio.gather(*(processes(t) for t in tasks), return_exceptions=True))

@@ -14,12 +14,11 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from conftest import skip
 from sourcewatch.adapters.snapshots import Snapshots
 from sourcewatch.domain.capture import Capture, Certificate, Exchange, Failure
 from sourcewatch.domain.errors import StorageError
 from sourcewatch.domain.kept import Part
-
-from conftest import skip
 
 AT = datetime(2026, 10, 20, 11, 3, 5, tzinfo=UTC)
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type:  text/html\r\nTransfer-Encoding: chunked\r\nX-Odd:\tyes\r\n\r\n"

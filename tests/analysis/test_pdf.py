@@ -41,10 +41,8 @@ def a_pdf(pages: Sequence[Sequence[str]], letters: Mapping[str, int] | None = No
         out += f"{number} 0 obj\n{body}\nendobj\n".encode("latin-1")
     table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
     root = f"<< /Size {len(bodies) + 1} /Root 1 0 R /Info {len(bodies)} 0 R >>"
-    return (
-        out
-        + f"xref\n0 {len(bodies) + 1}\n0000000000 65535 f \n{table}trailer\n{root}\nstartxref\n{len(out)}\n%%EOF".encode()
-    )
+    head = f"xref\n0 {len(bodies) + 1}\n0000000000 65535 f \n{table}"
+    return out + f"{head}trailer\n{root}\nstartxref\n{len(out)}\n%%EOF".encode()
 
 
 def texts(document: Document, label: Label = Label.MAIN) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,7 +70,7 @@ def migrations_dir() -> Path:
 
 
 def _config(connection: Connection | None = None) -> Config:
-    config = Config()
+    config = Config(stdout=io.StringIO())  # alembic check talks on stdout; what it finds is raised
     config.set_main_option("script_location", str(migrations_dir()).replace("%", "%%"))
     config.attributes["connection"] = connection
     return config

@@ -66,8 +66,10 @@ class Ledger:
             if declared and source.url and source.kind is SourceKind.PAGE:
                 c.execute(insert(t.schedule).values(source=source.id, next_check_at=now))
             return
-        if known.declared and not declared:
-            return  # an editor's row outranks what a page was seen to show
+        if source.kind is SourceKind.FIGURE and declared:
+            values["url"] = source.url or known.url  # where the page was last seen to show it
+        if known.declared and not declared:  # an editor's row outranks the page; only its address may be new
+            values = {"url": source.url}
         if any(getattr(known, key) != value for key, value in values.items()):
             c.execute(update(t.sources).where(t.sources.c.id == source.id).values(**values))
         if declared and source.url and source.kind is SourceKind.PAGE and (known.url != source.url or known.retired_at):
@@ -86,29 +88,12 @@ class Ledger:
         with storage("asking what is due"), self._engine.connect() as c:
             return {r.source: r.next_check_at for r in c.execute(select(t.schedule))}
 
-    def figures_of(self, parent: str) -> list[Source]:
-        """The figures seen on a page or declared for it, by the order in which they were first seen."""
-        query = (
-            select(t.sources)
-            .where(t.sources.c.parent == parent, t.sources.c.retired_at.is_(None))
-            .order_by(t.sources.c.first_seen_at, t.sources.c.id)
-        )
+    def figures(self) -> list[Source]:
+        """Every figure that a page was seen to show or that an editor declared, retired ones left out."""
+        query = select(t.sources).where(t.sources.c.parent.is_not(None), t.sources.c.retired_at.is_(None))
         with storage("reading figures"), self._engine.connect() as c:
             return [
-                Source(
-                    id=r.id, tier=r.tier, title=r.title, url=r.url, kind=SourceKind(r.kind), parent=parent, alt=r.alt
-                )
-                for r in c.execute(query)
-            ]
-
-    def undeclared_figures(self) -> list[Source]:
-        """Every figure that was found on a page rather than declared, retired ones left out."""
-        query = select(t.sources).where(t.sources.c.declared.is_(False), t.sources.c.retired_at.is_(None))
-        with storage("reading figures"), self._engine.connect() as c:
-            return [
-                Source(
-                    id=r.id, tier=r.tier, title=r.title, url=r.url, kind=SourceKind(r.kind), parent=r.parent, alt=r.alt
-                )
+                Source(r.id, r.tier, r.title, url=r.url, kind=SourceKind(r.kind), parent=r.parent, alt=r.alt)
                 for r in c.execute(query.order_by(t.sources.c.id))
             ]
 

@@ -40,9 +40,11 @@ def view(settings: Settings, ledger: Ledger, now: datetime) -> View:
     """Read the ledger. Figures that pages were seen to show stand beside the declared sources."""
     declared = {s.id: s for s in settings.sources}
     found: dict[str, Source] = {}
-    for figure in ledger.undeclared_figures():
+    for figure in ledger.figures():
         page = declared.get(figure.parent or "")
-        if page is not None and figure.id not in declared:
+        if figure.id in declared:
+            found[figure.id] = replace(declared[figure.id], url=figure.url)
+        elif page is not None:
             found[figure.id] = replace(figure, cited_on=page.cited_on, every_s=page.every_s)
     return View(settings, now, declared | found, ledger.standings(), ledger.newest_sightings())
 
