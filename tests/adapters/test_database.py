@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from alembic import command
+from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, insert, select, text, update
 from sqlalchemy.exc import DBAPIError
 
@@ -54,6 +55,10 @@ CHECK = {
 
 def test_the_migrations_make_the_schema_that_the_code_reads(engine: Engine) -> None:
     assert database.check(engine) is None
+
+
+def test_the_newest_revision_is_the_one_that_the_code_names() -> None:
+    assert ScriptDirectory.from_config(database._config()).get_current_head() == database.HEAD
 
 
 def test_a_schema_that_differs_is_told(engine: Engine) -> None:

@@ -65,6 +65,25 @@ def test_a_defect_of_ours_is_raised_and_keeps_its_worker() -> None:
     assert isinstance(first, tuple) and isinstance(last, tuple) and first[1] == last[1]
 
 
+class NoStart:
+    """Does not survive being unpickled in the worker."""
+
+    def __call__(self, task: str) -> object:
+        return task
+
+    def __reduce__(self) -> tuple[object, tuple[int]]:
+        return os._exit, (7,)
+
+
+def test_a_worker_that_cannot_start_is_a_defect_of_ours_not_a_verdict_on_a_page() -> None:
+    async def start() -> object:
+        async with Processes(NoStart(), 1, TIGHT) as processes:
+            return await processes("a")
+
+    with pytest.raises(RuntimeError, match="does not start"):
+        asyncio.run(start())
+
+
 def test_two_workers_work_side_by_side() -> None:
     results = run(*"abcdef", workers=2)
     assert [r[0] for r in results if isinstance(r, tuple)] == list("ABCDEF")

@@ -6,17 +6,19 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
-from alembic.util.exc import CommandError
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, NoSuchModuleError, OperationalError
 
 from ..domain.errors import StorageError
 from .tables import FACTS
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+HEAD = "0001"  # the newest revision, so that Alembic (0.3 s) is imported only when there is something to migrate
 
 # The span of an unchanged access may grow, one check at a time; a run's end is written once; nothing else moves.
 _MAY_CHANGE = {
@@ -70,6 +72,8 @@ def migrations_dir() -> Path:
 
 
 def _config(connection: Connection | None = None) -> Config:
+    from alembic.config import Config
+
     config = Config(stdout=io.StringIO())  # alembic check talks on stdout; what it finds is raised
     config.set_main_option("script_location", str(migrations_dir()).replace("%", "%%"))
     config.attributes["connection"] = connection
@@ -79,22 +83,25 @@ def _config(connection: Connection | None = None) -> Config:
 def upgrade(engine: Engine) -> None:
     """Bring the schema to the newest revision and (re)install the guards. Raises StorageError, changing nothing."""
     with storage("opening it"), engine.begin() as connection:
-        known = _config(connection)
         current = current_revision(connection)
-        head = ScriptDirectory.from_config(known).get_current_head()
-        if current == head and _guarded(connection):
+        if current == HEAD and _guarded(connection):
             return
-        if current is not None and not _knows(known, current):
+        if current is not None and not _knows(current):
             raise StorageError(
-                f"the database has schema {current}, made by a newer sourcewatch; this one knows up to {head}. "
+                f"the database has schema {current}, made by a newer sourcewatch; this one knows up to {HEAD}. "
                 "Upgrade sourcewatch, or give another data folder"
             )
-        command.upgrade(known, "head")
+        from alembic import command
+
+        command.upgrade(_config(connection), "head")
         install_guards(connection)
 
 
 def check(engine: Engine) -> str | None:
     """Whether the schema in the database is the one in `tables`: None, or a sentence that says what differs."""
+    from alembic import command
+    from alembic.util.exc import CommandError
+
     with storage("reading its schema"), engine.connect() as connection:
         try:
             command.check(_config(connection))
@@ -110,9 +117,12 @@ def current_revision(connection: Connection) -> str | None:
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
 
 
-def _knows(config: Config, revision: str) -> bool:
+def _knows(revision: str) -> bool:
+    from alembic.script import ScriptDirectory
+    from alembic.util.exc import CommandError
+
     try:
-        return ScriptDirectory.from_config(config).get_revision(revision) is not None
+        return ScriptDirectory.from_config(_config()).get_revision(revision) is not None
     except CommandError:
         return False
 

@@ -18,6 +18,8 @@ from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
+START_S = 60.0  # imports on a busy machine
+
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 
@@ -94,9 +96,15 @@ class _Worker:
         self._process = context.Process(target=_serve, args=(theirs, function, limits), daemon=True)
         self._process.start()
         theirs.close()
+        self._ready = False
 
     def run(self, task: Any) -> tuple[bool, Any] | Died:
-        """Blocks until the task is done, the worker is dead or its time is over."""
+        """Blocks until the task is done, the worker is dead or its time is over.
+
+        Raises RuntimeError for a worker that cannot even start: that is a defect of ours, not of any page.
+        """
+        if not self._ready:
+            self._wait_until_ready()
         try:
             self._pipe.send(task)
             if not self._pipe.poll(self._limits.wall_s):
@@ -106,6 +114,14 @@ class _Worker:
             return bool(ok), value
         except (EOFError, OSError):
             return Died(self._why())
+
+    def _wait_until_ready(self) -> None:
+        try:
+            self._ready = self._pipe.poll(START_S) and self._pipe.recv() is None
+        except (EOFError, OSError):
+            self._ready = False
+        if not self._ready:
+            raise RuntimeError("a worker process does not start")
 
     def _why(self) -> str:
         self._process.join(5)
@@ -129,6 +145,7 @@ def _serve(pipe: Connection, function: Callable[[Any], Any], limits: Limits) -> 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    pipe.send(None)
     while True:
         try:
             task = pipe.recv()

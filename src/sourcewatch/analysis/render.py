@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -13,95 +12,13 @@ from xml.etree import ElementTree as Xml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..domain.change import Edit, EditKind, Extent, Op, Part, Sighting, SightingKind
+from ..domain.change import Edit, EditKind, Extent, Part
 from ..domain.report import ChangeLine, Line, QuoteGroup, QuoteLine, Report
-from ..domain.source import Source, SourceKind
-from . import dates, excerpt, phrases
+from . import excerpt
+from .voice import Voice
 
 MOST_EDITS = 40  # of one change; the rest is counted
 ATOM = "http://www.w3.org/2005/Atom"
-
-
-@dataclass(frozen=True, slots=True)
-class Voice:
-    """Says things in one language and one time zone."""
-
-    language: str
-    zone: str
-
-    def say(self, key: str, **values: object) -> str:
-        return phrases.say(key, self.language, **values)
-
-    def word(self, verdict: str) -> str:
-        return phrases.word(verdict, self.language)
-
-    def minute(self, at: datetime) -> str:
-        return dates.minute(at, self.zone, self.language)
-
-    def day(self, at: datetime) -> str:
-        return dates.day(at, self.zone, self.language)
-
-    def name(self, source: Source, parent: Source | None = None) -> str:
-        """A source's title; a figure is named after the page that shows it."""
-        if source.kind is SourceKind.FIGURE and parent is not None:
-            return f"{excerpt.plain(source.title)} — {self.say('figure_of', title=excerpt.plain(parent.title))}"
-        return excerpt.plain(source.title)
-
-    def failing(self, line: Line) -> str:
-        """Why a source is not read and since when."""
-        standing = line.standing
-        words = [self.word(standing.verdict.word)] if standing.verdict else []
-        if standing.failing_since:
-            words.append(self.say("failing_since", at=self.minute(standing.failing_since)))
-        if standing.strikes:
-            words.append(self.say("strikes", n=standing.strikes))
-        if standing.dead:
-            words.append(self.say("dead"))
-        return self.joined(words)
-
-    def last_read(self, line: Line) -> str:
-        at = line.standing.last_accessed
-        return f"{self.say('last_read')} {self.minute(at)}" if at else self.say("never_read")
-
-    def quote_state(self, q: QuoteLine) -> str:
-        """How a quote is held, in a sentence."""
-        s = q.sighting
-        if s.kind is SightingKind.UNVERIFIED:
-            return self.joined([self.say("q_unverified"), self._figure_state(q)])
-        if s.kind is SightingKind.NOT_FOUND:
-            words = [self.say("q_not_found" if q.stood_at else "q_never")]
-        elif s.kind is SightingKind.NUMBERS_CHANGED:
-            words = [self.say("q_numbers_changed", **_numbers(s))]
-        else:
-            words = [self.say(f"q_{s.kind}", score=f"{s.score:.0%}")]
-        if s.negation_changed:
-            words.append(self.say("q_negation"))
-        if q.stood_at:
-            words.append(self.say("q_stood", at=self.minute(q.stood_at)))
-        return self.joined(words)
-
-    def _figure_state(self, q: QuoteLine) -> str:
-        if q.unread is None:
-            return self.say("figure_not_shown" if q.sighting.reason == "figure-not-shown" else "figure_read")
-        words = [self.say("figure_unread", why=self.failing(q.unread))]
-        if q.page is not None and q.page.standing.last_accessed and not q.page.standing.failing_since:
-            words.append(self.say("page_read", at=self.minute(q.page.standing.last_accessed)))
-        return self.joined(words)
-
-    def extent(self, change: ChangeLine) -> str:
-        return self.say(f"e_{change.drift.extent}", kept=f"{change.drift.kept:.0%}")
-
-    def joined(self, words: Sequence[str]) -> str:
-        return ("；" if self.language == "zh-CN" else "; ").join(w for w in words if w)
-
-
-def _numbers(s: Sighting) -> dict[str, str]:
-    """What stood and what stands: whole tokens where the diff has them (4–7% rather than 4, 7%)."""
-    sides = ((Op.DELETE, s.numbers_old), (Op.INSERT, s.numbers_new))
-    said = [
-        "、".join(p.text.strip() for p in s.parts if p.op is op and p.text.strip()) or "、".join(n) for op, n in sides
-    ]
-    return {"old": said[0] or "–", "new": said[1] or "–"}
 
 
 def told_edits(change: ChangeLine) -> tuple[Edit, ...]:

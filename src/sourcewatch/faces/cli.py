@@ -129,7 +129,7 @@ def run(
     import asyncio
     import json
 
-    from ..analysis.render import Voice
+    from ..analysis.voice import Voice
     from . import shown, wiring
     from .progress import Progress
 
@@ -220,7 +220,7 @@ def status(json_: Annotated[bool, typer.Option("--json", help="The site's data a
     import json
     from dataclasses import replace
 
-    from ..analysis.render import Voice
+    from ..analysis.voice import Voice
     from ..services import publish
     from . import shown, wiring
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import typer
@@ -142,21 +143,21 @@ def show(out: Path | None) -> int:
             present = wiring.now().replace(microsecond=0)
             for day, weeks_ago in ((1, 2), (2, 1), (3, 0)):
                 web.day, at = day, present - timedelta(weeks=weeks_ago)
-                tally = asyncio.run(
-                    wiring.run_pass(
-                        house, all_of_them=True, trigger="demo", clock=lambda at=at: at, resolve=web.resolve
-                    )
-                )
+                passed = partial(wiring.run_pass, house, all_of_them=True, trigger="demo", resolve=web.resolve)
+                tally = asyncio.run(passed(clock=_standing_still(at)))
                 words = ", ".join(f"{n} {word}" for word, n in sorted(tally.words.items()))
                 typer.echo(f"{at:%Y-%m-%d}: {tally.checked} checked ({words})")
             report = publish.report(house.settings, house.ledger, present, present - timedelta(weeks=3))
     for name, text in (("html", render.html(report)), ("md", render.markdown(report))):
         write_whole(folder / "reports" / f"demo.{name}", text)
     typer.echo(f"\nThe report: {folder / 'reports' / 'demo.html'}")
-    typer.echo(
-        f"Look around: sourcewatch --config {folder / 'sources.toml'} status | history deepserve-readme | diff deepserve-readme"
-    )
+    typer.echo("Look around, with status, history deepserve-readme or diff deepserve-readme after it:")
+    typer.echo(f"  sourcewatch --config {folder / 'sources.toml'}")
     return 0
+
+
+def _standing_still(at: datetime) -> Callable[[], datetime]:
+    return lambda: at
 
 
 def _located(web: DemoWeb) -> str:

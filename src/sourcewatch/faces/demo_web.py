@@ -24,10 +24,12 @@ HOSTS = {
 }
 UNTRUSTED = ("pic.demo",)
 
-_ARTICLE = """<p>DeepSeek 称，V4.1-Flash 的线上推理集群单集群每天处理 155 万亿 token，低谷电价下每 GPU 小时收入约 38 美元。</p>
+_ARTICLE = """<p>DeepSeek 称，V4.1-Flash 的线上推理集群单集群每天处理 155 万亿 token，
+低谷电价下每 GPU 小时收入约 38 美元。</p>
 <p>KV cache 放在 3FS 上：agent 流量保留三天，chatbot 流量保留七天。负载均衡达到理想均衡离线基准的约 80%。</p>
 <p>下图为线上系统的实际统计，包括缓存命中率、首 token 延迟与解码速度。</p>
-<figure><img src="https://pic.demo:{port}/panel.png" alt="线上系统实际统计" width="1200"><figcaption>线上系统实际统计</figcaption></figure>
+<figure><img src="https://pic.demo:{port}/panel.png" alt="线上系统实际统计" width="1200">
+<figcaption>线上系统实际统计</figcaption></figure>
 <p>EPLB 与 DSpark 的调度在夜间由离线任务重新计算，白天只做小幅调整。部署方式与公开仓库一致，参数见附录。</p>"""
 
 _README = """# DeepServe
@@ -52,20 +54,22 @@ _CAPTCHA = """<!doctype html><html lang="zh"><head><title>安全验证</title></
 <script src="/static/captcha/slider.js"></script></div></body></html>"""
 
 _SOFT_404 = """<!doctype html><html lang="en"><head><title>Page not found</title></head><body><h1>Page not found</h1>
-<p>Sorry, the page you are looking for does not exist or has been removed.</p><p><a href="/">Back to the front page</a></p>
+<p>Sorry, the page you are looking for does not exist or has been removed.</p>
+<p><a href="/">Back to the front page</a></p>
 </body></html>"""
 
 
 def _page(title: str, body: str, language: str = "en") -> str:
-    return f'<!doctype html><html lang="{language}"><head><title>{title}</title></head><body><article><h1>{title}</h1>{body}</article></body></html>'
+    head = f'<!doctype html><html lang="{language}"><head><title>{title}</title></head>'
+    return f"{head}<body><article><h1>{title}</h1>{body}</article></body></html>"
 
 
 def _news(body: str) -> str:
     filler = "".join(
         f"<p>{sentence}</p>"
         for sentence in (
-            "The release was announced on a Tuesday morning and drew comments from operators of several large clusters.",
-            "People who run inference at scale said that the numbers depend on traffic, on the hour, and on the price of power.",
+            "The release was announced on a Tuesday morning and drew comments from several operators of clusters.",
+            "People who run inference at scale said that the numbers depend on traffic and on the price of power.",
             "None of the figures was measured by this newsroom; they are the company's own and are given as such.",
         )
     )
@@ -138,24 +142,17 @@ class DemoWeb:
 
     def _news(self, path: str) -> Any:
         if path == "/2026/launch":
-            gone = self.day == 3
-            quote = (
-                ""
-                if gone
-                else "<p>Operators report 230 tokens per second in ordinary traffic and 300 when writing code.</p>"
-            )
-            return 200, "text/html", _news("<p>DeepServe published its inference engine.</p>" + quote)
+            quote = "<p>Operators report 230 tokens per second in ordinary traffic and 300 when writing code.</p>"
+            return 200, "text/html", _news("<p>DeepServe published its engine.</p>" + (quote if self.day < 3 else ""))
         if path == "/2026/chart":
-            figure = '<figure><img src="/img/chart.png" alt="Throughput by week"><figcaption>Throughput by week</figcaption></figure>'
+            figure = '<figure><img src="/img/chart.png" alt="Throughput by week"></figure>'
             return 200, "text/html", _news(f"<p>The chart below shows eight weeks of production.</p>{figure}")
         if path == "/img/chart.png":
             return (200, "image/png", _png(480, 240, 60)) if self.day == 1 else None
         if path == "/2026/brief":
-            return (
-                (503, "text/html", "<h1>Service unavailable</h1>")
-                if self.day == 2
-                else (200, "text/html", _news("<p>A brief.</p>"))
-            )
+            if self.day == 2:
+                return 503, "text/html", "<h1>Service unavailable</h1>"
+            return 200, "text/html", _news("<p>A brief.</p>")
         return None
 
     def _old(self, path: str) -> Any:
@@ -202,7 +199,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, *args: Any) -> None:
         """Quiet: what was asked is in the snapshots."""
 
 

@@ -38,7 +38,11 @@ def _storage(config: Path, data: Path | None) -> Iterator[Finding]:
     try:
         with wiring.open_house(config, data) as house:
             fault = wiring.schema_fault(house.database_url)
-            yield fault is None, "database", fault or f"{wiring.shown_url(house.database_url)}: schema and guards in place"
+            yield (
+                fault is None,
+                "database",
+                fault or f"{wiring.shown_url(house.database_url)}: schema and guards in place",
+            )
             yield _clock(house)
             yield _disk(house.data)
     except StorageError as error:

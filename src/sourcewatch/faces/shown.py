@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..analysis.excerpt import plain
-from ..analysis.render import Voice
+from ..analysis.voice import Voice
 from ..domain.check import Span
 from ..domain.kept import VersionRow
 from ..domain.report import Line
@@ -99,9 +99,8 @@ def history(spans: Sequence[Span], versions: Sequence[VersionRow]) -> str:
         many = f" … {s.last_at:%Y-%m-%d %H:%M}Z ({s.n} checks)" if s.n > 1 else ""
         status = f" {s.status}" if s.status else ""
         void = " (void: our own network)" if s.void and not s.verdict.accessed else ""
-        out.append(
-            f"{s.first_at:%Y-%m-%d %H:%M:%S}Z{many}  {s.verdict.word}{status}{void}  [{s.verdict.rule}] {s.verdict.evidence[:160]}"
-        )
+        why = plain(f"[{s.verdict.rule}] {s.verdict.evidence[:160]}")
+        out.append(f"{s.first_at:%Y-%m-%d %H:%M:%S}Z{many}  {s.verdict.word}{status}{void}  {why}")
         if s.new_version and s.version in kept:
             out.append(f"    new version: {kept[s.version].path}")
-    return "\n".join(plain(line) if not line.startswith("    ") else "    " + plain(line.strip()) for line in out)
+    return "\n".join(out)

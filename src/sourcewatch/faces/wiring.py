@@ -9,30 +9,31 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import __version__
-from ..adapters import config, cron, database
-from ..adapters.certificates import issue, make_root, server_context
-from ..adapters.guard import Resolve
-from ..adapters.hosts import Hosts
-from ..adapters.http import Web
-from ..adapters.ledger import Ledger
-from ..adapters.lock import run_lock
-from ..adapters.processes import Limits, Processes
-from ..adapters.snapshots import Snapshots
-from ..analysis import extract
-from ..analysis.judge import judge
 from ..domain.errors import StorageError
-from ..domain.source import Settings
-from ..services.check import Checker
-from ..services.keep import Keeper
-from ..services.ports import Clock
-from ..services.run import Progress, Runner, Tally
-from ..services.threads import Threads
+
+if TYPE_CHECKING:
+    from ..adapters.guard import Resolve
+    from ..adapters.ledger import Ledger
+    from ..adapters.snapshots import Snapshots
+    from ..analysis.judge import Task
+    from ..domain.check import Judgement
+    from ..domain.source import Settings
+    from ..services.ports import Clock
+    from ..services.run import Progress, Tally
 
 SOFTWARE = f"sourcewatch/{__version__}"
 DATABASE_VARIABLE = "SOURCEWATCH_DATABASE_URL"
 WORKERS = 2
+
+
+def judge(task: Task) -> Judgement:
+    """What the worker processes run; they import the analysis, this process need not."""
+    from ..analysis.judge import judge
+
+    return judge(task)
 
 
 def now() -> datetime:
@@ -51,21 +52,35 @@ class House:
 
 
 def read_settings(path: Path, environ: Mapping[str, str] = os.environ) -> Settings:
-    """sources.toml. Raises config.ConfigError with every fault."""
-    return config.load(path, environ, extract.selector_error)
+    """sources.toml. Raises ConfigError with every fault."""
+    from ..adapters import config
+
+    return config.load(path, environ, _selector_error)
+
+
+def _selector_error(css: str) -> str | None:
+    from ..analysis.extract import selector_error
+
+    return selector_error(css)
 
 
 def database_url(data: Path, environ: Mapping[str, str] = os.environ) -> str:
     """PostgreSQL where the environment names it, else the data folder's own file."""
+    from ..adapters.database import sqlite_url
+
     given = environ.get(DATABASE_VARIABLE, "")
     if given.startswith(("postgresql://", "postgres://")):
         return "postgresql+psycopg://" + given.partition("://")[2]
-    return given or database.sqlite_url(data / "sourcewatch.db")
+    return given or sqlite_url(data / "sourcewatch.db")
 
 
 @contextmanager
 def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] = os.environ) -> Iterator[House]:
     """Read the configuration, then open (and where needed upgrade) the storage. Raises ConfigError, StorageError."""
+    from ..adapters import database
+    from ..adapters.ledger import Ledger
+    from ..adapters.snapshots import Snapshots
+
     settings = read_settings(path, environ)
     folder = (data or path.parent).absolute()
     try:
@@ -98,13 +113,22 @@ async def run_pass(
     resolve: Resolve | None = None,
 ) -> Tally:
     """One pass under the run lock. *resolve* stands in for the name service. Raises BusyError, StorageError."""
+    from ..adapters import cron
+    from ..adapters.hosts import Hosts
+    from ..adapters.http import Web
+    from ..adapters.lock import run_lock
+    from ..adapters.processes import Processes
+    from ..services.check import Checker
+    from ..services.keep import Keeper
+    from ..services.run import Runner
+    from ..services.threads import Threads
+
     settings = house.settings
     with run_lock(house.data, trigger), Threads() as threads:
         hosts = Hosts(settings.hosts, respect_robots=settings.fetch.respect_robots)
-        limits = Limits()
         async with (
             Web(settings.fetch, hosts, user_agent=user_agent(settings), clock=clock, resolve=resolve) as web,
-            Processes(judge, WORKERS, limits, preload="sourcewatch.analysis.judge") as judging,
+            Processes(judge, WORKERS, preload="sourcewatch.analysis.judge") as judging,
         ):
             checker = Checker(web, judging, house.ledger, house.snapshots, threads, settings.fetch, clock)
             keeper = Keeper(house.ledger, house.snapshots, threads, settings.site.timezone, cron.next_time)
@@ -114,6 +138,8 @@ async def run_pass(
 
 def schema_fault(url: str) -> str | None:
     """What differs between the database's schema and the one that this version wants, or None."""
+    from ..adapters import database
+
     engine = database.open_engine(url)
     try:
         return database.check(engine)
@@ -123,16 +149,22 @@ def schema_fault(url: str) -> str | None:
 
 def schema() -> str:
     """The JSON schema of sources.toml."""
+    from ..adapters import config
+
     return config.schema()
 
 
 def shown_url(url: str) -> str:
     """A database address without its password."""
+    from ..adapters import database
+
     return database.shown(url)
 
 
 def loopback_tls(hosts: Sequence[str], untrusted: Collection[str]) -> tuple[dict[str, ssl.SSLContext], str]:
     """Server contexts for hosts of our own, and the root (PEM) that vouches for all of them but the *untrusted*."""
+    from ..adapters.certificates import issue, make_root, server_context
+
     trusted, stranger = make_root("sourcewatch demo root"), make_root("a root that nobody knows")
     contexts = {h: server_context(issue(stranger if h in untrusted else trusted, [h])) for h in hosts}
     return contexts, trusted.pem.decode()

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ..analysis.judge import Task
 from ..domain.capture import Capture, Deferred, Exchange, Failure, Request
 from ..domain.check import Judgement, Memory, Span
 from ..domain.kept import ChangeRow, Kept, Part, Quoted, RunRow, Stored, VersionRow
 from ..domain.reading import Probe
 from ..domain.source import Source
 from ..domain.standing import Standing
+
+if TYPE_CHECKING:
+    from ..analysis.judge import Task  # the whole analysis; who only reports need not import it
 
 Cron = Callable[[str, str, datetime], datetime]
 """A cron line, an IANA time zone and a UTC time: the next time (UTC) after it."""
@@ -33,7 +35,10 @@ class Died(Protocol):
     def reason(self) -> str: ...
 
 
-Judge = Callable[[Task], Awaitable["Judgement | Died"]]
+class Judge(Protocol):
+    """Judges a capture somewhere safe."""
+
+    async def __call__(self, task: Task) -> Judgement | Died: ...
 
 
 class Snapshots(Protocol):

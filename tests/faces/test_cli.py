@@ -1,0 +1,224 @@
+"""The command line as scripts use it: outputs, exit codes, one sentence for each fault."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from site_of_pages import Site, page, row, serving, write_sources
+
+BODY = "<h1>Notes</h1>" + "<p>A paragraph that says what the operators of the cluster measured over a week.</p>" * 4
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with serving() as site:
+        site.pages["/p"] = page("Notes", BODY)
+        yield site
+
+
+def command(folder: Path, *words: str) -> list[str]:
+    return [sys.executable, "-m", "sourcewatch.faces.cli", "--config", str(folder / "sources.toml"), *words]
+
+
+def sourcewatch(folder: Path, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    env = {**{k: v for k, v in os.environ.items() if not k.startswith("SOURCEWATCH_")}, **environ}
+    return subprocess.run(command(folder, *words), capture_output=True, text=True, env=env, timeout=60, check=False)
+
+
+def test_a_run_tells_a_summary_and_a_second_has_nothing_due(tmp_path: Path, site: Site) -> None:
+    write_sources(tmp_path, row("p", site.url("/p"), "measured over a week"))
+    first = sourcewatch(tmp_path, "run")
+    assert first.returncode == 0 and "1 checked: 1 read, 0 not; 1 new versions" in first.stdout, first
+    assert "0 checked" in sourcewatch(tmp_path, "run").stdout
+
+
+def test_json_lines_keep_the_contract_and_stdout_is_theirs_alone(tmp_path: Path, site: Site) -> None:
+    write_sources(tmp_path, row("p", site.url("/p"), "measured over a week") + row("gone", site.url("/gone")))
+    done = sourcewatch(tmp_path, "run", "--json")
+    lines = {x["source"]: x for x in map(json.loads, done.stdout.splitlines())}
+    keys = (
+        "source parent url final_url checked_at verdict class accessed rule evidence status new_version change confirmed "
+        "significance sightings last_accessed failing_since strikes embeds snapshot text_path ms"
+    )
+    assert all(list(line) == keys.split() for line in lines.values())
+    assert lines["p"]["verdict"] == "ok" and lines["gone"]["verdict"] == "not_found"
+    assert set(lines["p"]["sightings"][0]) == {"quote", "sighting", "score"}
+
+
+@pytest.mark.parametrize(
+    ("finding", "code"), [("unread", 1), ("quote", 1), ("dead", 0), ("change", 0), ("dead,unread", 1)]
+)
+def test_findings_make_exit_code_one_only_when_asked_for(tmp_path: Path, site: Site, finding: str, code: int) -> None:
+    write_sources(
+        tmp_path, row("p", site.url("/p"), "nobody says this sentence anywhere") + row("gone", site.url("/gone"))
+    )
+    assert sourcewatch(tmp_path, "run", "--fail-on", finding).returncode == code
+
+
+def test_without_fail_on_the_web_cannot_fail_a_run(tmp_path: Path, site: Site) -> None:
+    write_sources(tmp_path, row("gone", site.url("/gone")) + row("refused", "http://127.0.0.1:1/"))
+    assert sourcewatch(tmp_path, "run").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("run", "nobody"), "no source 'nobody'"),
+        (("run", "--fail-on", "rain"), "--fail-on knows"),
+        (("history", "nobody"), "no source 'nobody'"),
+        (("report", "--format", "pdf"), "--format knows"),
+        (("report", "--since", "yesterday"), "not a time"),
+        (("diff", "p"), "no version yet"),
+        (("rain",), "rain"),
+    ],
+)
+def test_wrong_use_is_exit_code_two_and_a_sentence(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    write_sources(tmp_path, row("p", "http://127.0.0.1:1/p"))
+    done = sourcewatch(tmp_path, *words)
+    assert done.returncode == 2 and told in done.stderr and "Traceback" not in done.stderr, done
+
+
+def test_a_faulty_configuration_is_told_whole_before_anything_is_fetched(tmp_path: Path, site: Site) -> None:
+    write_sources(tmp_path, row("p", site.url("/p"), more="colour = 1") + row("p", "nowhere"))
+    done = sourcewatch(tmp_path, "run")
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 2 and site.asked == []
+    assert all(line.startswith(f"sourcewatch: {tmp_path}/sources.toml:") for line in done.stderr.splitlines())
+    assert not (tmp_path / "sourcewatch.db").exists()
+
+
+def test_a_second_run_is_exit_code_three_and_names_the_holder(tmp_path: Path, site: Site) -> None:
+    def slow(_: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
+        asked.write_text("x")
+        for _i in range(200):
+            if done.exists():
+                break
+            time.sleep(0.02)  # the server's side: holds the first run until the second has been refused
+        return page("Notes", BODY)
+
+    asked, done = tmp_path / "asked", tmp_path / "done"
+    site.pages["/p"] = slow
+    write_sources(tmp_path, row("p", site.url("/p")))
+    first = subprocess.Popen(command(tmp_path, "run"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not asked.exists():
+        assert first.poll() is None
+    second = sourcewatch(tmp_path, "run")
+    assert second.returncode == 3 and f"pid {first.pid}" in second.stderr
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    done.write_text("x")
+    assert sourcewatch(tmp_path, "run").returncode == 0
+
+
+def test_a_killed_run_loses_nothing_that_was_kept(tmp_path: Path, site: Site) -> None:
+    write_sources(tmp_path, "".join(row(f"p{n}", site.url(f"/p{n}")) for n in range(40)))
+    site.pages |= {f"/p{n}": page(f"Notes {n}", BODY) for n in range(40)}
+    running = subprocess.Popen(command(tmp_path, "run", "--json"), stdout=subprocess.PIPE, text=True)
+    assert running.stdout is not None
+    told = [json.loads(running.stdout.readline())["source"] for _ in range(7)]
+    running.kill()
+    running.communicate()
+    with sqlite3.connect(tmp_path / "sourcewatch.db") as db:
+        kept = dict(db.execute("SELECT source, path FROM versions"))
+    assert set(told) <= set(kept) and all((tmp_path / path).exists() for path in kept.values())
+    again = [json.loads(line) for line in sourcewatch(tmp_path, "run", "--json").stdout.splitlines()]
+    assert {x["source"] for x in again} == {f"p{n}" for n in range(40)} - set(kept)
+
+
+def test_a_data_folder_that_cannot_be_made_is_exit_code_four(tmp_path: Path) -> None:
+    write_sources(tmp_path, row("p", "http://127.0.0.1:1/p"))
+    (tmp_path / "file").write_text("")
+    done = sourcewatch(tmp_path, "--data", str(tmp_path / "file" / "data"), "run")
+    assert done.returncode == 4 and "cannot be made" in done.stderr
+
+
+def test_a_newer_database_is_exit_code_four_and_left_alone(tmp_path: Path, site: Site) -> None:
+    write_sources(tmp_path, row("p", site.url("/p")))
+    sourcewatch(tmp_path, "run")
+    with sqlite3.connect(tmp_path / "sourcewatch.db") as db:
+        db.execute("UPDATE alembic_version SET version_num = '9999'")
+    done = sourcewatch(tmp_path, "run", "--all")
+    assert done.returncode == 4 and "made by a newer sourcewatch" in done.stderr and len(site.asked) < 5
+
+
+def test_report_history_diff_status_and_export_show_what_was_found(tmp_path: Path, site: Site) -> None:
+    write_sources(tmp_path, row("p", site.url("/p"), "measured over a week"))
+    sourcewatch(tmp_path, "run")
+    site.pages["/p"] = page("Notes", BODY + "<p>A sentence that was added on the second day, for 155 readers.</p>")
+    sourcewatch(tmp_path, "run", "p")
+    html, markdown = sourcewatch(tmp_path, "report").stdout.split()
+    assert "155 readers" in Path(html).read_text("utf-8") and "**A sentence that was added" in Path(markdown).read_text(
+        "utf-8"
+    )
+    assert "new version: snapshots/p/" in sourcewatch(tmp_path, "history", "p").stdout
+    assert "+ {+A sentence that was added" in sourcewatch(tmp_path, "diff", "p").stdout
+    assert "0 edits" in sourcewatch(tmp_path, "diff", "p", "--from", "1", "--to", "1").stdout
+    assert " ok " in sourcewatch(tmp_path, "status").stdout
+    out = tmp_path / "site" / "last-accessed.json"
+    assert sourcewatch(tmp_path, "export", "last-accessed", "--out", str(out)).returncode == 0
+    exported = json.loads(out.read_text("utf-8"))
+    assert exported["site"] == "https://notes.example/" and exported["sources"]["p"]["verdict"] == "ok"
+    assert (
+        json.loads(sourcewatch(tmp_path, "report", "--format", "json", "--out", "-").stdout)["changes"][0]["source"]
+        == "p"
+    )
+    assert "<feed" in sourcewatch(tmp_path, "report", "--format", "atom", "--out", "-").stdout
+
+
+def test_control_characters_of_a_hostile_page_do_not_reach_the_terminal(tmp_path: Path, site: Site) -> None:
+    hostile = (
+        "<p>A paragraph with \x1b]0;owned\x07 and \u202eevil\u202c inside, long enough to be an article of its own.</p>"
+        * 3
+    )
+    site.pages["/p"] = page("\x1b[31mred", BODY)
+    write_sources(tmp_path, row("p", site.url("/p"), "measured over a week"))
+    sourcewatch(tmp_path, "run")
+    site.pages["/p"] = page("\x1b[31mred", BODY + hostile)
+    sourcewatch(tmp_path, "run", "p")
+    for words in (("diff", "p"), ("history", "p"), ("status",), ("report", "--format", "md", "--out", "-")):
+        out = sourcewatch(tmp_path, *words).stdout
+        assert "\x1b" not in out and "\u202e" not in out and "\x07" not in out, words
+
+
+def test_lint_doctor_and_database_commands(tmp_path: Path) -> None:
+    write_sources(tmp_path, row("p", "http://127.0.0.1:1/p"))
+    assert "1 sources (0 unlocated)" in sourcewatch(tmp_path, "sources", "lint").stdout
+    assert "http://127.0.0.1:1/p" in sourcewatch(tmp_path, "sources", "list").stdout
+    assert "up to date" in sourcewatch(tmp_path, "db", "upgrade").stdout
+    assert "facts are guarded" in sourcewatch(tmp_path, "db", "check").stdout
+    examined = sourcewatch(tmp_path, "doctor")
+    assert examined.returncode == 0, examined.stdout
+    assert [line.split(":")[0].split(maxsplit=1)[1] for line in examined.stdout.splitlines()] == [
+        "configuration", "database", "clock", "disk", "trust store", "network",
+    ]  # fmt: skip
+
+
+def test_help_needs_no_heavy_import() -> None:
+    code = "import sys, sourcewatch.faces.cli; print([m for m in ('httpx', 'sqlalchemy', 'selectolax', 'jinja2') if m in sys.modules])"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )
+
+
+def test_the_demo_shows_the_whole(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "sourcewatch.faces.cli", "demo", "--out", str(tmp_path / "demo")],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    report = (tmp_path / "demo" / "reports" / "demo.md").read_text("utf-8")
+    needs, rest = report.split("## 改动")
+    assert "4–7% → 3–5%" in needs and "唯一依据是一张图片，该图读不到（SSL 证书签发者不受信任" in needs
+    assert "所在页面的正文已于" in needs and "gone-page" in needs
+    assert "scheduler-notes" in rest.split("## 我们读不到的内容")[1] and "验证码" in rest
+    assert "状态 200，但网站说该页不存在" in rest
+    assert "thread" not in rest.split("## 我们读不到的内容")[0], "a moving score is noise"
