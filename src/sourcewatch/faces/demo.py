@@ -6,6 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import typer
