@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, Selectola
 from sourcewatch.domain.document import Block, Document, Embed, Form, Label, Link
 
 from .address import absolute, on_the_web
+from .elements import SPECIAL
 from .figures import is_badge, is_beacon
 from .labels import believed, reads_like_navigation
 from .nesting import bare_lines, too_costly
@@ -40,7 +41,7 @@ def extract(
     tree = _parsed(html)
     notes: list[str] = []
     chosen = _matched(tree, [select] if select else [], notes)
-    walk = Walk(chosen, _matched(tree, ignore, notes))
+    walk = Walk(SPECIAL, chosen, _matched(tree, ignore, notes))
     start = Place(Label.MAIN, "body", "", chosen=not chosen)
     if tree.root is not None:
         walk.run(tree.root, start)

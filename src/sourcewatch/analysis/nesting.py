@@ -12,9 +12,9 @@ from html import unescape
 
 DEEPEST = 5_000
 MOST_FORMATTING = 200
-FEW_TAGS = 700
+FEW_TAGS = 1_500
 MOST_ATTRIBUTES = 5_000
-LONG_PAGE = 150_000
+LONG_PAGE = 200_000
 LONG_TAG = 40_000
 QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 BETWEEN_ATTRIBUTES = re.compile(r"[\s/]+")
@@ -25,8 +25,6 @@ FORMATTING_TAG = re.compile(r"<(/?)(b|big|code|em|font|i|s|small|strike|strong|t
 CLOSES_ITSELF = frozenset(
     "area base br col embed hr img input link meta param source track wbr p li dt dd option tr td th".split()  # noqa: SIM905
 )
-
-
 RAW = frozenset(("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript"))
 
 
@@ -35,9 +33,13 @@ def too_costly(html: str) -> str:
     opens = html.count("<")
     if len(html) > LONG_PAGE and any(_crowded(part) for part in html.split("<") if len(part) > LONG_TAG):
         return "too many attributes"
-    if opens > FEW_TAGS and len(DRESSED.findall(html)) > MOST_FORMATTING and _open_formatting(html) > MOST_FORMATTING:
+    if (
+        opens > FEW_TAGS
+        and len(DRESSED.findall(html)) > MOST_FORMATTING
+        and _depth(FORMATTING_TAG, html) > MOST_FORMATTING
+    ):
         return "too many formatting elements left open"
-    if opens > DEEPEST and _depth(html) > DEEPEST:
+    if opens > DEEPEST and _depth(TAG, html) > DEEPEST:
         return "nested too deeply"
     return ""
 
@@ -49,12 +51,12 @@ def _crowded(part: str) -> bool:
     )
 
 
-def _depth(html: str) -> int:
-    """The deepest nesting; a closing tag counts only where such an element is open."""
+def _depth(tags: re.Pattern[str], html: str) -> int:
+    """The deepest nesting of elements that *tags* finds; a closing tag counts only where such an element is open."""
     depth = deepest = 0
     still_open: dict[str, int] = {}
     within = ""
-    for closing, raw in TAG.findall(html):
+    for closing, raw in tags.findall(html):
         name = raw.lower()
         if within:
             within = "" if closing and name == within else within
@@ -72,14 +74,6 @@ def _depth(html: str) -> int:
         elif count:
             still_open[name] = count - 1
             depth -= 1
-    return deepest
-
-
-def _open_formatting(html: str) -> int:
-    depth = deepest = 0
-    for closing, _ in FORMATTING_TAG.findall(html):
-        depth = max(0, depth - 1) if closing else depth + 1
-        deepest = max(deepest, depth)
     return deepest
 
 

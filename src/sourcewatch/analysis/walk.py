@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -11,7 +11,6 @@ from sourcewatch.domain.document import Label
 
 from . import figures
 from .labels import CHROME_TAGS, Scope, looks_like_chrome
-from .script_text import holds_data
 
 Attributes = Mapping[str, str | None]
 
@@ -21,12 +20,10 @@ BLOCK = frozenset(
     plaintext pre search section select summary table tbody textarea tfoot thead tr ul xmp""".split()  # noqa: SIM905
 )
 PREFORMATTED = frozenset("pre textarea xmp listing plaintext".split())  # noqa: SIM905
-SKIPPED = frozenset(
-    "annotation annotation-xml canvas datalist defs desc metadata noembed param rp rt rtc source style symbol".split()  # noqa: SIM905
-)
 HIDDEN_STYLE = re.compile(r"display\s{0,9}:\s{0,9}none", re.I)
 INVISIBLE = ("\u200b", "\u2060", "\ufeff", "\u00ad")
 MOST_PATH_CHARS = 600
+_DIGIT = re.compile(r"\d")
 _MAIN, _HIDDEN, _NOSCRIPT = Label.MAIN, Label.HIDDEN, Label.NOSCRIPT  # an enum's own look-up costs 0.15 µs each time
 
 
@@ -110,11 +107,17 @@ class Shown(NamedTuple):
     holder: int = 0
 
 
-class Walk:
-    """The state of one reading. *chosen* and *ignored* are nodes that an editor's selectors matched."""
+Handler = Callable[["Walk", Node, Attributes, Place], Place | None]
 
-    def __init__(self, chosen: frozenset[int], ignored: frozenset[int]) -> None:
-        self.chosen, self.ignored = chosen, ignored
+
+class Walk:
+    """The state of one reading. *special* says what single elements mean, by tag (see `elements`).
+
+    *chosen* and *ignored* are nodes that an editor's selectors matched.
+    """
+
+    def __init__(self, special: Mapping[str, Handler], chosen: frozenset[int], ignored: frozenset[int]) -> None:
+        self.special, self.chosen, self.ignored = special, chosen, ignored
         self.rows: list[Row] = []
         self.scopes: list[Scope] = []
         self.shown: list[Shown] = []
@@ -142,7 +145,7 @@ class Walk:
         while True:
             tag = node.tag
             if tag == "-text":
-                if text := node.text_content:
+                if (text := node.text_content) and (self._at is not None or not text.isspace()):
                     self.write(text, place)
             elif tag and tag[0] != "-" and (inner := self.enter(node, tag, place)) is not None:
                 child = node.first_child
@@ -169,8 +172,6 @@ class Walk:
             self._aside.append((text, place))
             return
         if self._at is None:
-            if text.isspace():
-                return
             self._at = place
         self._buffer.append(text)
         if place.link:
@@ -201,12 +202,10 @@ class Walk:
 
     def enter(self, node: Node, tag: str, place: Place) -> Place | None:
         """What holds inside this element; None where nothing in it is to be read."""
-        if tag in SKIPPED:
-            return None
         attributes = node.attributes
         if attributes and (name := attributes.get("id")):
             self.anchors.add(name)
-        special = SPECIAL.get(tag)
+        special = self.special.get(tag)
         if special is not None:
             return special(self, node, attributes, place)
         if tag in BLOCK and not place.svg:
@@ -221,7 +220,7 @@ class Walk:
             self.flush()
         layer, scope, closes, chosen, suffix = place.layer, place.scope, "block", place.chosen, ""
         if node is not None and (attributes or self.ignored or self.chosen):
-            if self._hides(node, attributes, place):
+            if self.hides(node, attributes, place):
                 layer = _HIDDEN
             chosen = chosen or node.mem_id in self.chosen
             name = attributes.get("id")
@@ -247,7 +246,7 @@ class Walk:
 
     def inline(self, node: Node, attributes: Attributes, place: Place) -> Place:
         """An element inside a block; only hidden and chosen ones differ from what is around them."""
-        hides = self._hides(node, attributes, place)
+        hides = self.hides(node, attributes, place)
         if self.chosen and not place.chosen and node.mem_id in self.chosen:
             self.flush()
             inner = place.inside("block")
@@ -276,7 +275,19 @@ class Walk:
             rows = self.rows[self._caption_starts.pop() :]
             self.captions.setdefault(place.figure, " ".join(row.text for row in rows))
 
-    def _hides(self, node: Node, attributes: Attributes, place: Place) -> bool:
+    def start_link(self) -> None:
+        self._link_text.clear()
+
+    def start_caption(self) -> None:
+        self._caption_starts.append(len(self.rows))
+
+    def start_cell(self) -> None:
+        """What was written of the row so far is a cell of its own."""
+        if self._at is not None:
+            self._cells.append(one_line("".join(self._buffer)))
+            self._buffer.clear()
+
+    def hides(self, node: Node, attributes: Attributes, place: Place) -> bool:
         """Whether an element is hidden; its background pictures are noted.
 
         Never by `visibility`: WeChat serves articles so and shows them by script.
@@ -291,148 +302,6 @@ class Walk:
             self.shown.append(Shown(ref.strip().removeprefix("url(").strip("\"')"), "css", "", place, late=True))
         return "hidden" in attributes or (bool(self.ignored) and node.mem_id in self.ignored)
 
-    # What single elements mean; each returns what holds inside, or None.
-
-    def _anchor(self, node: Node, attributes: Attributes, place: Place) -> Place | None:
-        if name := attributes.get("name"):
-            self.anchors.add(name)
-        place = self.inline(node, attributes, place)
-        if (ref := attributes.get("href") or attributes.get("xlink:href")) is None:
-            return place
-        inner = place.inside("link")
-        inner.link, inner.ref = True, ref
-        self._link_text.clear()
-        return inner
-
-    def _area(self, node: Node, attributes: Attributes, place: Place) -> None:
-        if ref := attributes.get("href"):
-            self.links.append((ref, attributes.get("alt") or "", place))
-
-    def _cell(self, node: Node, attributes: Attributes, place: Place) -> Place:
-        """A row is one block, its cells a tab apart, as innerText has it (HTML Standard §3.2.7)."""
-        if (attributes or self.chosen) and (node.mem_id in self.chosen or self._hides(node, attributes, place)):
-            return self.block(node, "td", attributes, place)
-        if self._at is not None:
-            self._cells.append(one_line("".join(self._buffer)))
-            self._buffer.clear()
-        inner = place.inside()
-        inner.tag, inner.path = "td", place.path + ">td"
-        return inner
-
-    def _break(self, node: Node, attributes: Attributes, place: Place) -> None:
-        self.flush()
-
-    def _figure(self, node: Node, attributes: Attributes, place: Place) -> Place:
-        inner = self.block(node, "figure", attributes, place)
-        inner.figure = self.figures
-        self.figures += 1
-        return inner
-
-    def _figcaption(self, node: Node, attributes: Attributes, place: Place) -> Place:
-        inner = self.block(node, "figcaption", attributes, place)
-        if inner.closes == "block":
-            self._caption_starts.append(len(self.rows))
-            inner.closes = "caption"
-        return inner
-
-    def _image(self, node: Node, attributes: Attributes, place: Place) -> None:
-        around = node.parent
-        sources: list[Attributes] = []
-        if around is not None and around.tag == "picture":
-            sources = [child.attributes for child in _children(around) if child.tag == "source"]
-            around = around.parent
-        ref, late = figures.image_address(attributes, sources)
-        if not ref or figures.is_pixel(attributes):
-            return
-        holder = place.holder or (around.mem_id if around is not None else 0)
-        alt = one_line(attributes.get("alt") or attributes.get("title") or "")
-        self.shown.append(Shown(ref, "img", alt, place, figures.is_ornament(attributes), late, holder))
-
-    def _svg_image(self, node: Node, attributes: Attributes, place: Place) -> None:
-        if ref := attributes.get("href") or attributes.get("xlink:href"):
-            self.shown.append(Shown(ref, "img", "", place))
-
-    def _input(self, node: Node, attributes: Attributes, place: Place) -> None:
-        if (attributes.get("type") or "").lower() == "image" and (ref := attributes.get("src")):
-            self.shown.append(Shown(ref, "img", attributes.get("alt") or "", place, ornament=True))
-
-    def _media(self, node: Node, attributes: Attributes, place: Place) -> Place:
-        """What stands inside <video>, <audio> and <object> is seen only where they can't be shown."""
-        if ref := attributes.get("poster") or attributes.get("data-poster"):
-            self.shown.append(Shown(ref, "poster", attributes.get("title") or "", place))
-        if ref := attributes.get("data"):
-            self.shown.append(Shown(ref, "object", attributes.get("title") or "", place))
-        inner = self.block(node, node.tag or "", attributes, place)
-        if inner.layer is not _HIDDEN:
-            inner.layer = _NOSCRIPT
-        return inner
-
-    def _embed(self, node: Node, attributes: Attributes, place: Place) -> None:
-        if ref := attributes.get("src"):
-            self.shown.append(Shown(ref, "object", attributes.get("title") or "", place))
-
-    def _frame(self, node: Node, attributes: Attributes, place: Place) -> None:
-        ref = (attributes.get("src") or "").strip()
-        if not ref or ref.startswith(("about:", "javascript:")):
-            ref = figures.lazy_address(attributes)
-        if inner := attributes.get("srcdoc"):
-            self.late_pages.append((inner, place.inside()))
-        elif ref and not figures.is_pixel(attributes):
-            self.shown.append(Shown(ref, "frame", attributes.get("title") or "", place))
-
-    def _noscript(self, node: Node, attributes: Attributes, place: Place) -> None:
-        """With scripts on, a browser sees a text here (HTML Standard §4.12.2), and so does the parser."""
-        inner = place.inside()
-        if inner.layer is not _HIDDEN:
-            inner.layer = _NOSCRIPT
-        around = node.parent
-        inner.holder = around.mem_id if around is not None else 0
-        self.late_pages.append((node.text(), inner))
-
-    def _template(self, node: Node, attributes: Attributes, place: Place) -> None:
-        """Declarative shadow roots are seen; the stuff of other templates is not, but may hold a sentence."""
-        inner = place.inside()
-        if "shadowrootmode" not in attributes:
-            inner.layer = _HIDDEN
-        self.late_fragments.append((node, inner))
-
-    def _script(self, node: Node, attributes: Attributes, place: Place) -> None:
-        if attributes and holds_data(attributes.get("type") or "", attributes.get("id") or ""):
-            child = node.first_child
-            self.scripts.append((child.text_content if child is not None else None) or "")
-
-    def _svg(self, node: Node, attributes: Attributes, place: Place) -> Place:
-        inner = self.inline(node, attributes, place).inside()
-        inner.svg = True
-        return inner
-
-    def _svg_text(self, node: Node, attributes: Attributes, place: Place) -> Place:
-        return self.block(node, "text", attributes, place) if place.svg else place
-
-    def _title(self, node: Node, attributes: Attributes, place: Place) -> None:
-        if not place.svg and not self.title:
-            self.title = one_line(node.text())
-
-    def _html(self, node: Node, attributes: Attributes, place: Place) -> Place:
-        self.language = self.language or (attributes.get("lang") or attributes.get("xml:lang") or "").strip()
-        return place
-
-    def _base(self, node: Node, attributes: Attributes, place: Place) -> None:
-        self.base = self.base or (attributes.get("href") or "").strip()
-
-    def _link(self, node: Node, attributes: Attributes, place: Place) -> None:
-        rels = (attributes.get("rel") or "").lower().split()
-        if "canonical" in rels and not self.canonical:
-            self.canonical = (attributes.get("href") or "").strip()
-
-    def _meta(self, node: Node, attributes: Attributes, place: Place) -> None:
-        content = attributes.get("content") or ""
-        http_equiv = (attributes.get("http-equiv") or "").strip().lower()
-        if http_equiv == "refresh" and place.layer is _MAIN:
-            self.refresh = self.refresh or content
-        elif name := attributes.get("property") or attributes.get("name") or http_equiv:
-            self.meta.setdefault(name.strip().lower(), content)
-
 
 def one_line(text: str) -> str:
     """White space (of any script) to single spaces; characters without width that only steer line breaks dropped."""
@@ -441,44 +310,3 @@ def one_line(text: str) -> str:
             if mark in text:
                 text = text.replace(mark, "")
     return " ".join(text.split())
-
-
-def _children(node: Node) -> Iterator[Node]:
-    child = node.first_child
-    while child is not None:
-        yield child
-        child = child.next
-
-
-_DIGIT = re.compile(r"\d")
-Handler = Callable[[Walk, Node, Attributes, Place], Place | None]
-SPECIAL: dict[str, Handler] = {
-    "a": Walk._anchor,
-    "area": Walk._area,
-    "td": Walk._cell,
-    "th": Walk._cell,
-    "br": Walk._break,
-    "hr": Walk._break,
-    "figure": Walk._figure,
-    "figcaption": Walk._figcaption,
-    "img": Walk._image,
-    "image": Walk._svg_image,
-    "input": Walk._input,
-    "video": Walk._media,
-    "audio": Walk._media,
-    "object": Walk._media,
-    "embed": Walk._embed,
-    "iframe": Walk._frame,
-    "frame": Walk._frame,
-    "noscript": Walk._noscript,
-    "noframes": Walk._noscript,
-    "template": Walk._template,
-    "script": Walk._script,
-    "svg": Walk._svg,
-    "text": Walk._svg_text,
-    "title": Walk._title,
-    "html": Walk._html,
-    "base": Walk._base,
-    "link": Walk._link,
-    "meta": Walk._meta,
-}
