@@ -42,7 +42,7 @@ URL_TEXT = st.text(alphabet="abcXYZ019-._~!$&()*+,;=:@/%?#|'\"{}中 \\", max_siz
 
 @given(
     st.sampled_from(["https://", "http://", "HTTP://", ""]),
-    st.sampled_from(["a.com", "a-b.co.uk", "1.2.3.4", "0x1.a.b"]),
+    st.sampled_from(["a.com", "a-b.co.uk", "1.2.3.4", "0x1.a.b", "xn--a.com", ""]),
     URL_TEXT,
 )
 def test_the_shortcut_for_plain_addresses_never_differs_from_the_parser(scheme: str, name: str, rest: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import ada_url
@@ -12,19 +12,20 @@ if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
 WEB_SCHEMES = ("http://", "https://")
-# Addresses that the parser would return as they are: nearly all links, at a tenth of its 4 µs.
-_PLAIN = re.compile(
-    r"https?://(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,9}[a-z]{2,24}/[\w\-.~!$&()*+,;=:@/%]*"
-    r"(?:\?[\w\-.~!$&()*+,;=:@/?%]*)?(?:#[\w\-.~!$&()*+,;=:@/?%]*)?",
-    re.ASCII,
-)
-_NOT_PLAIN = ("/.", "xn--", "%2e", "%2E", "--")
+# Addresses that the parser would return as they are: nearly all links, at a tenth of its 4 µs. Dot segments, Punycode
+# and hosts that end in a number are left to it.
+_REST = r"(?:\?[\w\-.~!$&()*+,;=:@/?%]*+)?(?:#[\w\-.~!$&()*+,;=:@/?%]*+)?"
+_PATH = r"/(?:[\w\-~!$&()*+,;=:@/]++|(?<!/)\.|%(?!2[eE]))*+" + _REST
+_PLAIN_PATH = re.compile(rf"(?!//){_PATH}", re.ASCII)
+_PLAIN = re.compile(rf"https?://(?:[a-z0-9]{{1,63}}(?:-[a-z0-9]{{1,61}})?\.){{1,9}}[a-z]{{2,24}}{_PATH}", re.ASCII)
 
 
 def absolute(base: str, ref: str) -> str | None:
     """*ref* against *base*, fragment kept, whatever its scheme; None where a browser finds no URL in it."""
-    if _PLAIN.fullmatch(ref) and not any(mark in ref for mark in _NOT_PLAIN):
+    if _PLAIN.fullmatch(ref):
         return ref
+    if base and _PLAIN_PATH.fullmatch(ref) and (origin := _origin(base)):
+        return origin + ref
     try:
         return ada_url.join_url(base, ref) if base else ada_url.normalize_url(ref)
     except (ValueError, UnicodeError):
@@ -72,6 +73,12 @@ def same_document(a: str, b: str) -> bool:
     """Whether two addresses differ by their fragments at most."""
     one = normal(a)
     return one is not None and one == normal(b)
+
+
+@lru_cache(maxsize=64)
+def _origin(url: str) -> str:
+    """Scheme, host and port of an address that is plain enough for the shortcut, or ""."""
+    return "/".join(url.split("/", 3)[:3]) if _PLAIN.fullmatch(url) else ""
 
 
 def _authority(url: str) -> str:

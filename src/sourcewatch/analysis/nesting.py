@@ -46,9 +46,9 @@ def too_costly(html: str) -> str:
 
 def _crowded(part: str) -> bool:
     """Whether what follows a "<" is a tag with thousands of attributes; what stands in quotes does not count."""
-    return (
-        part[:1].isalpha() and len(BETWEEN_ATTRIBUTES.findall(QUOTED.sub("", part).partition(">")[0])) > MOST_ATTRIBUTES
-    )
+    if not part[:1].isalpha() or (part[:6].lower() in ("script", "style>") and part.find(">") < LONG_TAG):
+        return False
+    return len(BETWEEN_ATTRIBUTES.findall(QUOTED.sub("", part).partition(">")[0])) > MOST_ATTRIBUTES
 
 
 def _depth(tags: re.Pattern[str], html: str) -> int:
