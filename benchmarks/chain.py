@@ -2,8 +2,8 @@
 
     python benchmarks/chain.py [PAGES]
 
-Prints wall and CPU time (this process and its workers), peak memory and bytes on disk. The machine is shared: compare CPU
-figures, and take wall figures as an upper bound.
+Prints wall and CPU time (this process and its workers), peak memory and bytes on disk. The machine is shared: compare
+CPU figures, and take wall figures as an upper bound.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from sourcewatch.faces import wiring
 
 HOSTS = 32
 WORDS = (
-    "the scheduler places experts at night while cache hits stay above what operators expected from traffic and "
-    "power prices; decoding kernels differ by a few percent between releases and nobody measured the whole cluster"
-).split()
+    "scheduler", "places", "experts", "night", "while", "cache", "hits", "stay", "above", "what", "operators", "expected",
+    "from", "traffic", "power", "prices", "decoding", "kernels", "differ", "percent", "between", "releases", "nobody",
+    "measured", "whole", "cluster",
+)  # fmt: skip
 CHINESE = (
     "单集群每天处理的请求量随流量与电价变化调度器在夜间重新计算专家的放置缓存命中率保持稳定解码速度与首字延迟见下表"
 )
@@ -35,7 +36,7 @@ CHINESE = (
 
 def page(number: int, version: int) -> bytes:
     """About 43 KB of HTML as sites serve it: navigation, scripts, prose in two languages, a table."""
-    made = random.Random(number)  # noqa: S311
+    made = random.Random(number)
     nav = "".join(f'<li><a href="/section/{i}">Section {i}</a></li>' for i in range(40))
     script = "<script>" + "window.dataLayer=window.dataLayer||[];" * 120 + "</script>"
     prose = []
@@ -54,7 +55,7 @@ def page(number: int, version: int) -> bytes:
 
 
 def serve(port: Any, share: Any, version: Any) -> None:
-    """A server that answers /N with the page's version; *share* percent of the pages are at *version*, the rest before."""
+    """Answers /N with the page's version; *share* percent of the pages are at *version*, the rest at the one before."""
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -75,7 +76,7 @@ def serve(port: Any, share: Any, version: Any) -> None:
             writer.close()
 
     async def main() -> None:
-        server = await asyncio.start_server(talk, "0.0.0.0", 0)  # noqa: S104  every loopback address is a host
+        server = await asyncio.start_server(talk, "0.0.0.0", 0)
         port.value = server.sockets[0].getsockname()[1]
         await server.serve_forever()
 
@@ -120,9 +121,8 @@ def measured(name: str, house: wiring.House, pages: int) -> None:
 
 def main() -> None:
     pages = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    print(
-        f"{platform.platform()}, CPython {platform.python_version()}, {os.cpu_count()} cores, shared; load {os.getloadavg()[0]:.1f}"
-    )
+    machine = f"{platform.platform()}, CPython {platform.python_version()}, {os.cpu_count()} cores, shared"
+    print(f"{machine}; load {os.getloadavg()[0]:.1f}")
     print(f"{pages} pages of {len(page(1, 0)) / 1000:.1f} KB on {HOSTS} loopback hosts")
     port, share, version = (multiprocessing.Value("i", v) for v in (0, 100, 0))
     server = multiprocessing.Process(target=serve, args=(port, share, version), daemon=True)

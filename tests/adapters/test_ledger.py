@@ -83,8 +83,8 @@ def test_a_new_version_comes_back_with_its_document_and_sightings(ledger: Ledger
         "q1", SightingKind.REWORDED, 0.8, "visible", 3, 9, "found", (Part(Op.INSERT, "x"),), ("1",), ("2",), True, 1
     )
     run = ledger.begin_run(AT, "t", "0")
-    [version] = ledger.keep(run, [new("one\n中文", AT, sightings=[seen])])
-    memory = ledger.memory("a")
+    [[version]] = ledger.keep(run, [[new("one\n中文", AT, sightings=[seen])]])
+    memory = ledger.recall("a").memory
     assert memory is not None and memory.version == version and unpack(memory.packed) == document("one\n中文")
     assert memory.sightings == (seen,) and memory.etag == '"e"' and memory.last_verdict == Verdict("ok", "no-objection")
     assert ledger.standing_of("a").last_accessed == AT
@@ -93,9 +93,9 @@ def test_a_new_version_comes_back_with_its_document_and_sightings(ledger: Ledger
 
 def test_unchanged_accesses_extend_one_row_and_move_the_date(ledger: Ledger, engine: Engine) -> None:
     run = ledger.begin_run(AT, "t", "0")
-    [version] = ledger.keep(run, [new("one", AT)])
+    [[version]] = ledger.keep(run, [[new("one", AT)]])
     for hours in range(1, 6):
-        ledger.keep(ledger.begin_run(AT, "t", "0"), [same(version, AT + hours * HOUR)])
+        ledger.keep(ledger.begin_run(AT, "t", "0"), [[same(version, AT + hours * HOUR)]])
     spans = ledger.spans("a")
     assert [(s.n, s.first_at, s.last_at) for s in spans] == [(1, AT, AT), (5, AT + HOUR, AT + 5 * HOUR)]
     assert ledger.standing_of("a").last_accessed == AT + 5 * HOUR
@@ -105,12 +105,12 @@ def test_unchanged_accesses_extend_one_row_and_move_the_date(ledger: Ledger, eng
 
 def test_a_failure_breaks_the_span_and_keeps_the_date(ledger: Ledger) -> None:
     run = ledger.begin_run(AT, "t", "0")
-    [version] = ledger.keep(run, [new("one", AT)])
-    ledger.keep(run, [same(version, AT + HOUR)])
-    ledger.keep(run, [failed("tls_expired", AT + 2 * HOUR)])
+    [[version]] = ledger.keep(run, [[new("one", AT)]])
+    ledger.keep(run, [[same(version, AT + HOUR)]])
+    ledger.keep(run, [[failed("tls_expired", AT + 2 * HOUR)]])
     standing = ledger.standing_of("a")
     assert standing.last_accessed == AT + HOUR and standing.failing_since == AT + 2 * HOUR and standing.strikes == 1
-    ledger.keep(run, [same(version, AT + 3 * HOUR)])
+    ledger.keep(run, [[same(version, AT + 3 * HOUR)]])
     assert len(ledger.spans("a")) == 4
     assert ledger.standings()["a"].failing_since is None
     assert ledger.recovered_since(AT)["a"].recovered_from == Verdict("tls_expired", "r", "it failed")
@@ -118,9 +118,9 @@ def test_a_failure_breaks_the_span_and_keeps_the_date(ledger: Ledger) -> None:
 
 def test_a_clock_set_back_writes_a_row_of_its_own(ledger: Ledger) -> None:
     run = ledger.begin_run(AT, "t", "0")
-    [version] = ledger.keep(run, [new("one", AT)])
-    ledger.keep(run, [same(version, AT + HOUR)])
-    ledger.keep(run, [same(version, AT - HOUR)])
+    [[version]] = ledger.keep(run, [[new("one", AT)]])
+    ledger.keep(run, [[same(version, AT + HOUR)]])
+    ledger.keep(run, [[same(version, AT - HOUR)]])
     assert len(ledger.spans("a")) == 3 and ledger.standing_of("a").last_accessed == AT + HOUR
 
 
@@ -131,24 +131,24 @@ def change_between(old: str, new_: str) -> Change:
 
 def test_a_change_waits_for_the_next_reading_to_confirm_it(ledger: Ledger) -> None:
     run = ledger.begin_run(AT, "t", "0")
-    ledger.keep(run, [new("one", AT)])
-    [second] = ledger.keep(run, [new("two", AT + HOUR, change=change_between("one", "two"))])
+    ledger.keep(run, [[new("one", AT)]])
+    [[second]] = ledger.keep(run, [[new("two", AT + HOUR, change=change_between("one", "two"))]])
     [row] = ledger.changes_since(None)
     assert row.confirmed_at is None and row.told == 1
-    memory = ledger.memory("a")
+    memory = ledger.recall("a").memory
     assert memory is not None and memory.unconfirmed
-    ledger.keep(run, [same(second, AT + 2 * HOUR)])
+    ledger.keep(run, [[same(second, AT + 2 * HOUR)]])
     assert ledger.changes_since(None)[0].confirmed_at == AT + 2 * HOUR
 
 
 def test_a_change_that_is_taken_back_is_never_confirmed(ledger: Ledger) -> None:
     run = ledger.begin_run(AT, "t", "0")
-    ledger.keep(run, [new("one", AT)])
-    ledger.keep(run, [new("two", AT + HOUR, change=change_between("one", "two"))])
-    ledger.keep(run, [new("one", AT + 2 * HOUR, change=change_between("two", "one"))])
+    ledger.keep(run, [[new("one", AT)]])
+    ledger.keep(run, [[new("two", AT + HOUR, change=change_between("one", "two"))]])
+    ledger.keep(run, [[new("one", AT + 2 * HOUR, change=change_between("two", "one"))]])
     newest, older = ledger.changes_since(None)
     assert (newest.confirmed_at, older.confirmed_at) == (None, None)
-    ledger.keep(run, [new("three", AT + 3 * HOUR, change=change_between("one", "three"))])
+    ledger.keep(run, [[new("three", AT + 3 * HOUR, change=change_between("one", "three"))]])
     assert [r.confirmed_at for r in ledger.changes_since(None)] == [None, AT + 3 * HOUR, None]
 
 
@@ -156,14 +156,14 @@ def test_a_page_and_its_figures_are_kept_together_or_not_at_all(ledger: Ledger, 
     run = ledger.begin_run(AT, "t", "0")
     orphan = replace(failed("tls_expired", AT), finding=replace(failed("tls_expired", AT).finding, source="nobody"))
     with pytest.raises(Exception, match=r"(?i)foreign key"):
-        ledger.keep(run, [new("one", AT), orphan])
-    assert ledger.memory("a") is None and ledger.spans("a") == []
+        ledger.keep(run, [[new("one", AT), orphan]])
+    assert ledger.recall("a").memory is None and ledger.spans("a") == []
 
 
 def test_what_is_due_comes_longest_overdue_first(ledger: Ledger) -> None:
     ledger.sync([SOURCE, Source("b", "A", "B", url="https://b.example/")], AT + HOUR)
     assert ledger.due(AT + HOUR, ["a", "b"]) == ["a", "b"]
-    ledger.keep(ledger.begin_run(AT, "t", "0"), [failed("not_found", AT + HOUR)])
+    ledger.keep(ledger.begin_run(AT, "t", "0"), [[failed("not_found", AT + HOUR)]])
     assert ledger.due(AT + HOUR, ["a", "b"]) == ["b"]
     assert ledger.due(AT + HOUR, ["a", "b"], all_of_them=True) == ["b", "a"]
     assert ledger.due(AT + 3 * HOUR, ["a"]) == ["a"]
@@ -193,8 +193,8 @@ def test_a_figure_seen_on_a_page_never_overwrites_the_editors_row(ledger: Ledger
 
 def test_the_best_that_a_quote_ever_had_is_remembered(ledger: Ledger) -> None:
     run = ledger.begin_run(AT, "t", "0")
-    ledger.keep(run, [new("one", AT, sightings=[Sighting("q", SightingKind.VERBATIM, 1.0)])])
-    ledger.keep(run, [new("two", AT + HOUR, sightings=[Sighting("q", SightingKind.NOT_FOUND)])])
+    ledger.keep(run, [[new("one", AT, sightings=[Sighting("q", SightingKind.VERBATIM, 1.0)])]])
+    ledger.keep(run, [[new("two", AT + HOUR, sightings=[Sighting("q", SightingKind.NOT_FOUND)])]])
     [quoted] = ledger.newest_sightings()["a"]
     assert quoted.sighting.kind is SightingKind.NOT_FOUND and quoted.stood_at == AT
 
@@ -215,14 +215,14 @@ def test_what_hostile_pages_contain_can_be_kept(ledger: Ledger, odd: str) -> Non
     kept = replace(kept, facts={"title": odd}, finding=replace(kept.finding, judgement=replace(
         kept.finding.judgement, verdict=Verdict("ok", "r", odd), payload_sha256="sha256:x")))  # fmt: skip
     kept = replace(kept, body_sha256="x", stored=replace(kept.stored, body_sha256="x"))
-    ledger.keep(run, [kept])
-    memory = ledger.memory("a")
+    ledger.keep(run, [[kept]])
+    memory = ledger.recall("a").memory
     assert memory is not None and unpack(memory.packed).text == odd
 
 
 def test_a_run_that_was_our_own_fault_is_void(ledger: Ledger) -> None:
     run = ledger.begin_run(AT, "t", "0")
-    ledger.keep(run, [failed("dns_not_found", AT)])
+    ledger.keep(run, [[failed("dns_not_found", AT)]])
     assert ledger.standing_of("a").strikes == 1
     ledger.end_run(run, AT + HOUR, "most hosts failed alike")
     assert ledger.standing_of("a").strikes == 0 and ledger.spans("a")[0].void
@@ -232,10 +232,10 @@ def test_a_run_that_was_our_own_fault_is_void(ledger: Ledger) -> None:
 
 def test_another_extractors_document_is_replaced_by_todays(ledger: Ledger) -> None:
     run = ledger.begin_run(AT, "t", "0")
-    [version] = ledger.keep(run, [new("one", AT)])
+    [[version]] = ledger.keep(run, [[new("one", AT)]])
     kept = same(version, AT + HOUR)
     judgement = replace(kept.finding.judgement, maker="m@2", reread=document("one, read better"))
-    ledger.keep(run, [replace(kept, finding=replace(kept.finding, judgement=judgement))])
-    memory = ledger.memory("a")
+    ledger.keep(run, [[replace(kept, finding=replace(kept.finding, judgement=judgement))]])
+    memory = ledger.recall("a").memory
     assert memory is not None and memory.maker == "m@2" and unpack(memory.packed).text == "one, read better"
     assert ledger.changes_since(None) == []

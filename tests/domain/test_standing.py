@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourcewatch.domain.check import Judgement, Span
-from sourcewatch.domain.standing import standing
+from sourcewatch.domain.standing import after, standing
 from sourcewatch.domain.verdict import WORDS, Verdict
 
 START = datetime(2026, 10, 20, tzinfo=UTC)
@@ -67,6 +67,13 @@ def test_a_tail_from_the_last_access_stands_as_the_whole_does(history: list[Span
         whole.strikes,
         whole.dead,
     )
+
+
+@given(histories(), st.sampled_from(sorted(WORDS)))
+def test_one_more_check_can_be_added_without_reading_the_others_again(history: list[Span], word: str) -> None:
+    at = (history[-1].last_at if history else START) + timedelta(hours=1)
+    added = span(99, word, at)
+    assert after(standing(history), added.verdict, at, added.version) == standing([*history, added])
 
 
 @pytest.mark.parametrize(

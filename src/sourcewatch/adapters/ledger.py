@@ -15,7 +15,7 @@ from ..domain.document import Document, pack
 from ..domain.kept import ChangeRow, Kept, Quoted, RunRow, VersionRow
 from ..domain.reading import Probe
 from ..domain.source import Source, SourceKind
-from ..domain.standing import Standing, standing
+from ..domain.standing import Recall, Standing, standing
 from ..domain.verdict import Verdict
 from . import tables as t
 from .database import storage
@@ -117,10 +117,13 @@ class Ledger:
 
     # -- keeping ----------------------------------------------------------------------------------------------------
 
-    def keep(self, run: int, kept: Sequence[Kept]) -> list[int | None]:
-        """Write a page's finding and its figures' in one transaction; the versions that each of them saw."""
+    def keep(self, run: int, groups: Sequence[Sequence[Kept]]) -> list[list[int | None]]:
+        """Write each page's finding with its figures', all in one transaction; the versions that each of them saw.
+
+        A group of several pages costs one sync to disk; none of them is told before that.
+        """
         with storage("keeping a check"), self._engine.begin() as c:
-            return [self._keep(c, run, one) for one in kept]
+            return [[self._keep(c, run, one) for one in group] for group in groups]
 
     def _keep(self, c: Connection, run: int, kept: Kept) -> int | None:
         finding, judgement = kept.finding, kept.finding.judgement
@@ -192,7 +195,7 @@ class Ledger:
                 version=version,
                 title=_clean(document.title),
                 language=document.language[:40],
-                packed=pack(document),
+                packed=kept.finding.judgement.packed or pack(document),
                 maker=judgement.maker,
             )
         )
@@ -278,7 +281,13 @@ class Ledger:
 
     # -- remembering ------------------------------------------------------------------------------------------------
 
-    def memory(self, source: str) -> Memory | None:
+    def recall(self, source: str) -> Recall:
+        """All that a check needs to know of a source beforehand, in one visit."""
+        with storage("remembering a source"), self._engine.connect() as c:
+            memory, tail = self._memory(c, source), self._tail(c, source)
+        return Recall(memory, max(tail, key=lambda s: s.id, default=None), standing(tail))
+
+    def _memory(self, c: Connection, source: str) -> Memory | None:
         """The newest version of a source with its document, sightings and noise state; None before the first."""
         v, d = t.versions.c, t.documents.c
         query = (
@@ -297,36 +306,31 @@ class Ledger:
             .order_by(v.id.desc())
             .limit(1)
         )
-        with storage("remembering a source"), self._engine.connect() as c:
-            row = c.execute(query).first()
-            if row is None:
-                return None
-            k = t.checks.c
-            last = c.execute(
-                select(k.word, k.rule, k.evidence)
-                .where(k.source == source, k.accessed.is_(True))
-                .order_by(k.id.desc())
-                .limit(1)
-            ).first()
-            return Memory(
-                version=row.id,
-                captured_at=row.captured_at,
-                final_url=row.final_url,
-                status=row.status,
-                media_type=row.media_type,
-                body_sha256=row.body_sha256,
-                payload_sha256=row.payload_sha256,
-                etag=row.etag,
-                last_modified=row.last_modified,
-                packed=row.packed,
-                maker=row.maker,
-                path=row.path,
-                offset=row.offset,
-                sightings=tuple(self._sightings(c, row.id)),
-                history=row.state or "",
-                unconfirmed=row.change is not None and row.confirmed_at is None,
-                last_verdict=Verdict(last.word, last.rule, last.evidence) if last else None,
-            )
+        row = c.execute(query).first()
+        if row is None:
+            return None
+        k = t.checks.c
+        accessed = select(k.word, k.rule, k.evidence).where(k.source == source, k.accessed.is_(True))
+        last = c.execute(accessed.order_by(k.id.desc()).limit(1)).first()
+        return Memory(
+            version=row.id,
+            captured_at=row.captured_at,
+            final_url=row.final_url,
+            status=row.status,
+            media_type=row.media_type,
+            body_sha256=row.body_sha256,
+            payload_sha256=row.payload_sha256,
+            etag=row.etag,
+            last_modified=row.last_modified,
+            packed=row.packed,
+            maker=row.maker,
+            path=row.path,
+            offset=row.offset,
+            sightings=tuple(self._sightings(c, row.id)),
+            history=row.state or "",
+            unconfirmed=row.change is not None and row.confirmed_at is None,
+            last_verdict=Verdict(last.word, last.rule, last.evidence) if last else None,
+        )
 
     def _sightings(self, c: Connection, version: int) -> Iterator[Sighting]:
         for r in c.execute(select(t.sightings).where(t.sightings.c.version == version).order_by(t.sightings.c.quote)):
@@ -352,20 +356,16 @@ class Ledger:
         with storage("reading checks"), self._engine.connect() as c:
             return [_span(row) for row in c.execute(query)]
 
-    def newest_span(self, source: str) -> Span | None:
-        """The row of the newest check of a source."""
-        query = _SPANS.where(t.checks.c.source == source).order_by(t.checks.c.id.desc()).limit(1)
-        with storage("reading checks"), self._engine.connect() as c:
-            row = c.execute(query).first()
-        return None if row is None else _span(row)
-
     def standing_of(self, source: str) -> Standing:
         """Where one source stands, folded from its last access and what came after it."""
-        k = t.checks.c
         with storage("reading checks"), self._engine.connect() as c:
-            last = c.execute(select(func.max(k.last_at)).where(k.source == source, k.accessed.is_(True))).scalar()
-            query = _SPANS.where(k.source == source)
-            return standing(_span(row) for row in c.execute(query if last is None else query.where(k.last_at >= last)))
+            return standing(self._tail(c, source))
+
+    def _tail(self, c: Connection, source: str) -> list[Span]:
+        k = t.checks.c
+        last = c.execute(select(func.max(k.last_at)).where(k.source == source, k.accessed.is_(True))).scalar()
+        query = _SPANS.where(k.source == source)
+        return [_span(row) for row in c.execute(query if last is None else query.where(k.last_at >= last))]
 
     def standings(self) -> dict[str, Standing]:
         """Where every source stands: folded from its last access and what came after it."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ..domain.capture import Capture, Exchange
 from ..domain.change import Change, Sighting, SightingKind, Significance
 from ..domain.check import Judgement, Memory
-from ..domain.document import Block, Document, Form
+from ..domain.document import Block, Document, Form, pack
 from ..domain.document import unpack as unpack_document
 from ..domain.reading import Accepted, Fault, Payload, Probe, Reading
 from ..domain.source import Source
@@ -155,6 +155,7 @@ def _accepted_judgement(
         change=change,
         sightings=sightings,
         history=noise.step(history, document).to_json() if changed else "",
+        packed=pack(document) if changed else b"",
         maker=MAKER,
         reread=accepted.document if accepted is not None and task.before is not None else None,
     )

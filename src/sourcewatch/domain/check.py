@@ -19,7 +19,8 @@ class Judgement:
 
     *changed*: the source's content is new against the last accepted version. *follow*: a meta refresh or Refresh header
     to be followed before anything is believed. *history* is the noise state after this version, as JSON, or "".
-    *reread* is the last accepted version as today's extractor reads it, when another one had read it.
+    *packed* is the document of a new version, packed where it was read. *reread* is the last accepted version as
+    today's extractor reads it, when another one had read it.
     """
 
     verdict: Verdict
@@ -32,6 +33,7 @@ class Judgement:
     follow: str = ""
     maker: str = ""
     reread: Document | None = None
+    packed: bytes = b""
 
     def __post_init__(self) -> None:
         if self.changed and not self.verdict.accessed:

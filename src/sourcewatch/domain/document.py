@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
+from typing import Any
 
 
 class Label(StrEnum):
@@ -89,6 +91,10 @@ class Document:
     codec: str = ""
     codec_origin: str = ""
 
+    def __reduce__(self) -> tuple[Callable[..., Document], tuple[Any, ...]]:
+        """Cross processes as plain tuples: pickle asks each frozen block for its fields, 5 ms a page of 200 blocks."""
+        return _from_rows, (_rows(self), self.anchors)
+
     @property
     def visible(self) -> tuple[Block, ...]:
         """The blocks that a reader sees: what is compared."""
@@ -110,7 +116,15 @@ class Document:
 
 def pack(document: Document) -> bytes:
     """A document as compressed JSON; `unpack(pack(d)) == d` but for *anchors*."""
-    rows = {
+    return zlib.compress(json.dumps(_rows(document), ensure_ascii=True, separators=(",", ":")).encode("ascii"), 6)
+
+
+def unpack(packed: bytes) -> Document:
+    return _from_rows(json.loads(zlib.decompress(packed)))
+
+
+def _rows(document: Document) -> dict[str, Any]:
+    return {
         "form": document.form,
         "title": document.title,
         "language": document.language,
@@ -125,11 +139,9 @@ def pack(document: Document) -> bytes:
         "codec": document.codec,
         "codec_origin": document.codec_origin,
     }
-    return zlib.compress(json.dumps(rows, ensure_ascii=True, separators=(",", ":")).encode("ascii"), 6)
 
 
-def unpack(packed: bytes) -> Document:
-    rows = json.loads(zlib.decompress(packed))
+def _from_rows(rows: Mapping[str, Any], anchors: frozenset[str] = frozenset()) -> Document:
     return Document(
         form=Form(rows["form"]),
         title=rows["title"],
@@ -141,6 +153,7 @@ def unpack(packed: bytes) -> Document:
         canonical=rows["canonical"],
         refresh=rows["refresh"],
         refresh_after_s=rows["refresh_after_s"],
+        anchors=anchors,
         notes=tuple(rows["notes"]),
         codec=rows.get("codec", ""),
         codec_origin=rows.get("codec_origin", ""),

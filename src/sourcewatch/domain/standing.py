@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from .check import Span
+from .check import Memory, Span
 from .verdict import Verdict
 
 STRIKES_UNTIL_DEAD = 3
@@ -28,6 +28,7 @@ class Standing:
     failing_since: datetime | None = None
     failures: int = 0
     strikes: int = 0
+    striking_since: datetime | None = None
     dead: bool = False
     by_hand: bool = False
     recovered_from: Verdict | None = None
@@ -65,8 +66,47 @@ def standing(spans: Iterable[Span]) -> Standing:
         failing_since=failing[0].first_at if failing else None,
         failures=sum(s.n for s in failing),
         strikes=strikes,
+        striking_since=striking[0].first_at if striking else None,
         dead=strikes >= STRIKES_UNTIL_DEAD and lasted >= DEAD_AFTER,
         by_hand=last.by_hand if last else False,
         recovered_from=ended.verdict if ended and not failing else None,
         recovered_at=ended_at if not failing else None,
     )
+
+
+def after(before: Standing, verdict: Verdict, at: datetime, version: int | None) -> Standing:
+    """The standing after one more check: `standing` of the same spans and this one, without reading them again."""
+    if verdict.accessed:
+        newer = before.last_accessed is None or at >= before.last_accessed
+        return Standing(
+            last_accessed=at if newer else before.last_accessed,
+            version=version if newer else before.version,
+            verdict=verdict,
+            checked_at=at,
+            recovered_from=before.verdict if before.failing_since else before.recovered_from,
+            recovered_at=at if before.failing_since else before.recovered_at,
+        )
+    strikes = before.strikes + verdict.strike
+    since = before.striking_since or (at if verdict.strike else None)
+    lasted = at - since if since and verdict.strike else timedelta()
+    return replace(
+        before,
+        verdict=verdict,
+        checked_at=at,
+        failing_since=before.failing_since or at,
+        failures=before.failures + 1,
+        strikes=strikes,
+        striking_since=since,
+        dead=before.dead or (strikes >= STRIKES_UNTIL_DEAD and lasted >= DEAD_AFTER),
+        recovered_from=None,
+        recovered_at=None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What is known of a source before a check: its newest version, its newest row, and where it stands."""
+
+    memory: Memory | None
+    last: Span | None
+    standing: Standing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from urllib.parse import urlsplit
 
@@ -19,6 +19,7 @@ from ..domain.document import Document, Embed, Label
 from ..domain.document import unpack as unpack_document
 from ..domain.reading import Probe
 from ..domain.source import FetchPolicy, Quote, Source, SourceKind
+from ..domain.standing import Recall
 from ..domain.verdict import Retry, Verdict
 from .ports import Clock, Judge, Ledger, Snapshots, Web
 from .threads import Threads
@@ -34,8 +35,12 @@ class Checked:
 
     source: Source
     page: Finding
-    memory: Memory | None
+    recall: Recall
     figures: tuple[FigureChecked, ...] = ()
+
+    @property
+    def memory(self) -> Memory | None:
+        return self.recall.memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,7 @@ class FigureChecked:
     embed: Embed
     source: Source
     finding: Finding
-    memory: Memory | None
+    known: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +64,12 @@ class Checker:
     threads: Threads
     policy: FetchPolicy
     clock: Clock
+    probes: dict[str, asyncio.Future[Probe | None]] = field(default_factory=dict)
 
     async def check(self, source: Source, declared: Sequence[Source] = ()) -> Checked | Deferred:
         """Read a page and the figures that it shows. *declared* are the figures that the editor named for it."""
-        memory = await self.threads.rows(self.ledger.memory, source.id)
+        recall = await self.threads.rows(self.ledger.recall, source.id)
+        memory = recall.memory
         found = await self._find(source, memory)
         if isinstance(found, Deferred):
             return found
@@ -71,7 +78,7 @@ class Checker:
             document = found.judgement.document or (unpack_document(memory.packed) if memory else None)
             if document is not None:
                 figures = await self._figures(source, found, document, declared)
-        return Checked(source, _with_figures(source, found, figures), memory, figures)
+        return Checked(source, _with_figures(source, found, figures), recall, figures)
 
     async def _find(self, source: Source, memory: Memory | None, referer: str = "") -> Finding | Deferred:
         """Ask, and ask once more where the verdict says that now is the time, or where an answer is hard to believe."""
@@ -139,10 +146,15 @@ class Checker:
         ):
             return None
         host = host_key(answer.url)
+        if host not in self.probes:  # many pages of a host come back at once: one asks, the others wait for it
+            self.probes[host] = asyncio.ensure_future(self._host_probe(source, host, answer.url))
+        return await asyncio.shield(self.probes[host])
+
+    async def _host_probe(self, source: Source, host: str, url: str) -> Probe | None:
         known = await self.threads.rows(self.ledger.probe, host, self.clock())
         if known is not None:
             return known
-        folder = answer.url.partition("?")[0].partition("#")[0].rpartition("/")[0]
+        folder = url.partition("?")[0].partition("#")[0].rpartition("/")[0]
         asked = f"{folder}/sourcewatch-{uuid.uuid4().hex}"
         fetched = await self.web.fetch(Request(asked, max_bytes=self.policy.max_bytes))
         if isinstance(fetched, Deferred):
@@ -176,9 +188,11 @@ class Checker:
         return tuple(f for f in await asyncio.gather(*checks) if f is not None)
 
     async def _figure(self, embed: Embed, figure: Source, referer: str) -> FigureChecked | None:
-        memory = await self.threads.rows(self.ledger.memory, figure.id)
-        found = await self._find(figure, memory, referer)
-        return None if isinstance(found, Deferred) else FigureChecked(embed, figure, found, memory)
+        recall = await self.threads.rows(self.ledger.recall, figure.id)
+        found = await self._find(figure, recall.memory, referer)
+        if isinstance(found, Deferred):
+            return None
+        return FigureChecked(embed, figure, found, known=recall.last is not None and recall.last.url == figure.url)
 
 
 def figure_of(page: Source, embed: Embed, declared: Sequence[Source]) -> Source:

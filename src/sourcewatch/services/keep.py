@@ -18,6 +18,7 @@ from ..domain.verdict import VerdictClass
 from .check import Checked
 from .ports import Cron, Ledger, Snapshots
 from .threads import Threads
+from .writer import Writer
 
 EVIDENCE = (VerdictClass.WALLED, VerdictClass.GONE, VerdictClass.FAILED, VerdictClass.MOVED)
 
@@ -32,16 +33,15 @@ class Keeper:
     timezone: str
     cron: Cron
 
-    async def keep(self, run: int, checked: Checked) -> tuple[list[int | None], dict[str, Stored]]:
+    async def keep(self, writer: Writer, checked: Checked) -> tuple[list[int | None], dict[str, Stored]]:
         """The versions that the page and its figures saw, and where new snapshots lie. Raises StorageError."""
-        last = await self.threads.rows(self.ledger.newest_span, checked.source.id)
-        standing = await self.threads.rows(self.ledger.standing_of, checked.source.id)
-        stored = await self.threads.files(self._files, checked, last)
+        stored = await self.threads.files(self._files, checked, checked.recall.last)
         for figure in checked.figures:
-            await self.threads.rows(self.ledger.declare_figure, figure.source, checked.page.checked_at)
-        rows = [self._kept(checked.source, checked.page, stored, standing, checked)]
+            if not figure.known:
+                await self.threads.rows(self.ledger.declare_figure, figure.source, checked.page.checked_at)
+        rows = [self._kept(checked.source, checked.page, stored, checked.recall.standing, checked)]
         rows += [self._kept(f.source, f.finding, stored, None, None) for f in checked.figures]
-        return await self.threads.rows(self.ledger.keep, run, rows), stored
+        return await writer.keep(rows), stored
 
     def _files(self, checked: Checked, last: Span | None) -> dict[str, Stored]:
         """A snapshot for what is new, or evidence of a refusal, once a day and verdict."""

@@ -11,17 +11,17 @@ from typing import Any
 
 from .. import __version__
 from ..analysis.address import host_key
-from ..domain.capture import Deferred
+from ..domain.capture import Capture, Deferred
 from ..domain.change import Sighting, SightingKind
-from ..domain.check import Span
 from ..domain.errors import StorageError
 from ..domain.kept import Stored
 from ..domain.source import Settings, Source, SourceKind
-from ..domain.standing import Standing
+from ..domain.standing import Standing, after
 from ..domain.verdict import WORDS
 from .check import Checked, Checker
 from .keep import Keeper
 from .ports import Clock, Ledger
+from .writer import Writer
 
 PER_HOST = 4  # the host's gate lets one request through at a time; the others judge, or wait for figures elsewhere
 OUR_OWN = frozenset({"dns_not_found", "connect_timeout", "connect_refused", "network_auth", "tls_unknown_ca"})
@@ -69,11 +69,12 @@ class Runner:
         due = await rows(self.ledger.due, started, wanted, all_of_them=all_of_them or bool(only))
         run = await rows(self.ledger.begin_run, started, trigger, __version__)
         tally = Tally()
+        writer = Writer(self.ledger, self.checker.threads, run)
         slots = asyncio.Semaphore(self.settings.fetch.concurrency)
         try:
             async with asyncio.TaskGroup() as hosts:
                 for group in _by_host(pages[i] for i in due):
-                    hosts.create_task(self._host(run, group, slots, tally, told))
+                    hosts.create_task(self._host(writer, group, slots, tally, told))
         except BaseExceptionGroup as errors:
             raise _first(errors) from None
         tally.void_reason = our_own_fault(tally.hosts)
@@ -81,21 +82,21 @@ class Runner:
         return tally
 
     async def _host(
-        self, run: int, sources: Sequence[Source], slots: asyncio.Semaphore, tally: Tally, told: Progress
+        self, writer: Writer, sources: Sequence[Source], slots: asyncio.Semaphore, tally: Tally, told: Progress
     ) -> None:
         waiting = iter(sources)
 
         async def lane() -> None:
             for source in waiting:
                 async with slots:
-                    line = await self._one(run, source, tally)
+                    line = await self._one(writer, source, tally)
                 told(line)
 
         async with asyncio.TaskGroup() as lanes:
             for _ in range(min(PER_HOST, len(sources))):
                 lanes.create_task(lane())
 
-    async def _one(self, run: int, source: Source, tally: Tally) -> Mapping[str, Any]:
+    async def _one(self, writer: Writer, source: Source, tally: Tally) -> Mapping[str, Any]:
         declared = [s for s in self.settings.sources if s.parent == source.id and s.kind is SourceKind.FIGURE]
         checked = await self.checker.check(source, declared)
         if isinstance(checked, Deferred):
@@ -107,15 +108,14 @@ class Runner:
                 "deferred_until": stamp(checked.until_at),
                 "reason": checked.reason,
             }
-        versions, stored = await self.keeper.keep(run, checked)
-        standing = await self.checker.threads.rows(self.ledger.standing_of, source.id)
-        word = checked.page.judgement.verdict.word
+        versions, stored = await self.keeper.keep(writer, checked)
+        verdict = checked.page.judgement.verdict
+        standing = after(checked.recall.standing, verdict, checked.page.checked_at, versions[0])
         tally.checked += 1
-        tally.words[word] += 1
+        tally.words[verdict.word] += 1
         tally.new_versions += checked.page.judgement.changed
-        tally.hosts.setdefault(host_key(source.address or ""), []).append(word)
-        span = await self.checker.threads.rows(self.ledger.newest_span, source.id)
-        return as_line(checked, standing, span, versions[0], stored)
+        tally.hosts.setdefault(host_key(source.address or ""), []).append(verdict.word)
+        return as_line(checked, standing, versions[0], stored)
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -151,26 +151,25 @@ def stamp(at: datetime) -> str:
     return at.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def as_line(
-    checked: Checked, standing: Standing, span: Span | None, version: int | None, stored: Mapping[str, Stored]
-) -> dict[str, Any]:
+def as_line(checked: Checked, standing: Standing, version: int | None, stored: Mapping[str, Stored]) -> dict[str, Any]:
     """The object that `run --json` prints for one check."""
     source, finding, judgement = checked.source, checked.page, checked.page.judgement
     verdict, change = judgement.verdict, judgement.change
     where = stored.get(source.id)
+    answer = finding.fetched.exchanges[-1] if finding.fetched.exchanges else None
     told = change if change is not None and change.told else None
     return {
         "source": source.id,
         "parent": source.parent,
         "url": source.url,
-        "final_url": span.final_url if span else source.address,
+        "final_url": answer.url if answer else source.address,
         "checked_at": stamp(finding.checked_at),
         "verdict": verdict.word,
         "class": verdict.klass,
         "accessed": verdict.accessed,
         "rule": verdict.rule,
         "evidence": verdict.evidence,
-        "status": span.status if span else 0,
+        "status": answer.status if answer and isinstance(finding.fetched, Capture) else 0,
         "new_version": judgement.changed,
         "change": None
         if told is None
