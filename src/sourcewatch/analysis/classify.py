@@ -1,53 +1,67 @@
-"""What came back, in one word. First version: statuses and emptiness."""
+"""What came back, in one word: named rules in a declared order, the first that holds decides."""
 
 from __future__ import annotations
 
-from ..domain.capture import Capture
-from ..domain.reading import Reading
-from ..domain.verdict import Verdict
+from sourcewatch.domain.capture import Capture
+from sourcewatch.domain.document import Form
+from sourcewatch.domain.reading import Reading
+from sourcewatch.domain.verdict import Verdict
 
-CLASSIFIER = "classify@0"
+from . import challenges, fitness, fragments, plausible, soft404, statuses, vacancies, walls
+from . import follow as refresh
+from . import landing as arrival
+from .view import Rule, View
 
-_STATUS = {
-    404: "not_found",
-    410: "gone",
-    451: "unavailable_for_legal",
-    401: "auth_required",
-    407: "auth_required",
-    402: "payment_required",
-    403: "forbidden",
-    406: "forbidden",
-    999: "forbidden",
-    429: "rate_limited",
-    511: "network_auth",
-    206: "partial_content",
-}
+CLASSIFIER = "classify@1"
+
+# Whatever the status: challenges come as 200, 403, 429 and 503, filing blocks as 403, captive portals as anything.
+ANY_STATUS: tuple[Rule, ...] = (*challenges.RULES, *vacancies.SUSPENDED_RULES, *walls.NETWORK_RULES)
+# A figure is judged by its form alone; a page by the most exact sign first.
+READ: tuple[Rule, ...] = (
+    *fitness.FIRST_RULES,
+    *vacancies.RULES,
+    *soft404.RULES,
+    *walls.RULES,
+    *walls.SHELL_RULES,
+    *vacancies.LATE_RULES,
+    *fitness.RULES,
+    *arrival.RULES,
+    *soft404.PROBE_RULES,
+    *plausible.SCRAMBLED_RULES,
+    *plausible.RULES,
+)
+RULES = (*ANY_STATUS, *READ)
 
 
 def classify(reading: Reading) -> Verdict:
-    """The verdict on one reading."""
-    answer = reading.capture.answer
-    status = answer.status
-    if status != 200:
-        word = _STATUS.get(status) or ("server_error" if status >= 500 else "client_error")
-        return Verdict(word, f"status-{status}", f"HTTP {status} {answer.reason}".strip())
-    if not any(b.text.strip() for b in reading.document.blocks):
-        return Verdict("empty_body", "no-word", "not a word in it")
-    return landing(reading.capture)
+    """The verdict on one reading: which rule decided, and evidence that an editor can read."""
+    view = View(reading)
+    refused = statuses.refused(view.answer)
+    verdict = _first(ANY_STATUS, view, error=refused is not None) or refused or _first(READ, view)
+    return verdict or fragments.missing(view) or _good(view)
 
 
 def follow(reading: Reading) -> str:
-    """Where a page refers on by meta refresh or Refresh header, or ""."""
-    return reading.document.refresh if reading.capture.answer.status == 200 else ""
+    """The address that a page refers on to by meta refresh or Refresh header and that is to be read instead, or ""."""
+    return refresh.target(View(reading))
 
 
 def landing(capture: Capture) -> Verdict:
     """The word for a good page by the way that led to it."""
-    hops = capture.exchanges[:-1]
-    if not hops:
-        return Verdict("ok", "no-objection", "")
-    chain = " → ".join(e.url for e in capture.exchanges)
-    if any(e.status == 200 for e in hops):
-        return Verdict("redirected_meta", "refresh", chain)
-    permanent = all(e.status in (301, 308) for e in hops)
-    return Verdict("redirected_permanent" if permanent else "redirected_temporary", "redirect", chain)
+    return arrival.landing(capture)
+
+
+def _first(rules: tuple[Rule, ...], view: View, *, error: bool = False) -> Verdict | None:
+    for rule in rules:
+        evidence = rule.find(view)
+        if evidence and (error or not rule.stand_in or not view.source_is_here):
+            return Verdict(rule.word, rule.name, evidence)
+    return None
+
+
+def _good(view: View) -> Verdict:
+    verdict = arrival.landing(view.reading.capture)
+    notes = [note for note in view.document.notes if note == "no text layer"] if view.reading.form is Form.PDF else []
+    if not notes:
+        return verdict
+    return Verdict(verdict.word, verdict.rule, "; ".join(filter(None, (verdict.evidence, *notes))))

@@ -1,0 +1,120 @@
+"""Pages that say with status 200 that there is no page, or that somebody removed it."""
+
+from __future__ import annotations
+
+import re
+
+from sourcewatch.domain.document import Form, Label
+
+from .view import THIN, Rule, View, own_weight, shown, weight
+
+ERROR_PATH = re.compile(
+    r"(?:^|[/_.-])(?:40[0-9]|not[-_]?found|page[-_]?not[-_]?found|no[-_]?page|error(?:s|page|[-_]?page|[-_]?404)?|404error"
+    r"|err|missing|unavailable|deleted|removed)(?:[/_.-]|$)"
+)
+ECHO = re.compile(r"sourcewatch-[0-9a-f]{32}|[0-9a-f]{8,}|\d+")
+OWN_TEXT = 90  # a short real page between the same frame has at least a sentence of its own
+OWN_SHARE = 0.05
+
+
+def said(view: View, kind: str) -> tuple[float, str]:
+    """How strongly a page says something of a *kind*, in points, and its words; 3 points are enough.
+
+    Title and heading count two each, a short block that is little else one and a half, one that holds it one. Little
+    prose beside it adds one, an article takes two away.
+    """
+    title, heading = view.title_says(kind), view.heading_says(kind)
+    notice = "" if heading else view.notice_says(kind)
+    points = 2.0 * bool(title) + 2.0 * bool(heading)
+    words = heading or notice or title
+    if notice:
+        points += 1.5 if view.notice_says(kind, 0.6) else 1.0
+    if not points:
+        return 0.0, ""
+    beside = view.beside(words)
+    points += 1.0 if beside < 350 else 0.0 if beside < THIN else -1.0 if beside < 2 * THIN else -2.0
+    if weight(words) >= 0.5 * view.shown:
+        points += 1.0
+    return points, f"{shown(words)}" + (f", title {shown(title)}" if title and title != words else "")
+
+
+def _error_path(view: View) -> bool:
+    return view.moved and bool(ERROR_PATH.search(view.path)) and not ERROR_PATH.search(view.cited_path)
+
+
+def _not_found(view: View) -> str:
+    if not view.is_page or view.is_article:
+        return ""
+    points, words = said(view, "not-found")
+    if points and _error_path(view):
+        points += 1.5
+    if points and view.reading.accepted is not None and view.kept < 0.1:
+        points += 0.5
+    return f"{words}; {view.facts()}" if points >= 3 else ""
+
+
+def _error_address(view: View) -> str:
+    if view.is_page and view.is_thin and _error_path(view):
+        return f"{view.cited} led to {view.url}; {view.facts()}"
+    return ""
+
+
+def _removed(view: View) -> str:
+    if not view.is_page or view.is_article:
+        return ""
+    points, words = said(view, "removed")
+    return f"{words}; {view.facts()}" if points >= 2.5 and view.is_thin else ""
+
+
+def _data_says(view: View) -> str:
+    """An API that answers 200 and an error: {"code": 404, "message": "not found"}."""
+    if view.reading.form is not Form.JSON or view.shown > 400:
+        return ""
+    accepted = view.reading.accepted
+    if accepted is not None and accepted.document.form is Form.JSON and view.kept > 0:
+        return ""
+    raw = view.raw
+    if not re.search(rb'"(?:error|err|errors|errmsg|error_code|errcode|message|msg)"\s{0,4}:', raw):
+        return ""
+    text = view.document.text.lower()
+    if re.search(r"\b(?:404|not[ _-]?found)\b|不存在|找不到|未找到", text):
+        return f"data that says {shown(text.replace(chr(10), ' '))}"
+    return ""
+
+
+def _probe(view: View) -> str:
+    """The same page as the host shows for an invented address. A probe that was answered 404 proves nothing."""
+    probe = view.reading.probe
+    if probe is None or probe.status != 200 or not view.is_page or view.path == "/":
+        return ""
+    if not view.moved and probe.final_url == view.url:
+        return ""  # every unknown address leads here, and here is what was cited
+    theirs = {_masked(line) for line in probe.text.splitlines()}
+    if not theirs:
+        return ""
+    ours = {_masked(b.text): own_weight(b) for b in view.document.visible}
+    own = sum(size for line, size in ours.items() if line not in theirs)
+    whole = sum(ours.values())
+    missing = sum(weight(line) for line in theirs if line not in ours)
+    if own > max(OWN_TEXT, OWN_SHARE * whole) or missing > max(2 * OWN_TEXT, 0.2 * whole) or whole < 20:
+        return ""
+    if _masked(view.document.title) != _masked(probe.title) and own > OWN_TEXT // 3:
+        return ""
+    return f"nearly the same as {probe.asked_url}, which was invented: {own} of {whole} bytes differ; {view.facts()}"
+
+
+def _masked(line: str) -> str:
+    return ECHO.sub("#", line.lower())
+
+
+def _only_main(view: View) -> bool:
+    return any(b.label is Label.MAIN for b in view.document.blocks)
+
+
+RULES = (
+    Rule("removed-notice", "removed_notice", _removed),
+    Rule("not-found-notice", "soft_404", _not_found),
+    Rule("error-address", "soft_404", _error_address),
+    Rule("not-found-data", "soft_404", _data_says),
+)
+PROBE_RULES = (Rule("same-as-invented", "soft_404", _probe),)

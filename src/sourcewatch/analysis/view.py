@@ -1,0 +1,202 @@
+"""What the rules of judgement look at: one reading, measured once, each measure only when a rule asks for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from urllib.parse import unquote, urlsplit
+
+from sourcewatch.domain.document import Block, Document, Form, Label
+from sourcewatch.domain.reading import Reading
+
+from . import address
+from .drift import drift
+from .normalise import folded, typographic
+from .sayings import saying
+
+# Weights are UTF-8 bytes: an ideograph says about as much as three Latin letters, and has as many bytes.
+THIN = 1_200
+"""A page with less prose carries no article: stand-ins of 14 vendors and servers have 60 to 900."""
+ARTICLE = 4_000
+"""A page with more prose is read for its title only: the longest server default page has 3,400."""
+SHORT = 400
+"""The weight of a block that may be a notice; a paragraph of an article is longer."""
+STILL_THERE = 0.6
+MOST_RAW_BYTES = 300_000
+MOST_SAID = 400
+_SEPARATOR = re.compile(r"\s[-–—|·•:/]\s|\s?[|｜_»«—–]\s?|[:：]\s|\s-|-\s")
+HEADINGS = frozenset({"h1", "h2", "h3", "legend", "strong", "b"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """*find* returns evidence that an editor can read, or "" where the rule does not hold.
+
+    A *stand_in* rule speaks of a page in the source's place: it is silent where the source's own text is still there.
+    """
+
+    name: str
+    word: str
+    find: Callable[[View], str]
+    stand_in: bool = True
+
+
+class View:
+    """One reading as the rules see it."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.document: Document = reading.document
+        self.answer = reading.capture.answer
+        self.status = self.answer.status
+        self.url = self.answer.url
+        self.cited = reading.source.address or reading.source.url or self.url
+        self.is_page = reading.form is Form.HTML
+
+    @cached_property
+    def raw(self) -> bytes:
+        """The payload's beginning in lower case; UTF-16 without its zero bytes."""
+        data = self.reading.payload.data[:MOST_RAW_BYTES]
+        if b"\0" in data[:200]:
+            data = data.replace(b"\0", b"")
+        return data.lower()
+
+    @cached_property
+    def prose(self) -> int:
+        """Weight of the main text that is not link text, in blocks of more than a word or two."""
+        return sum(w for b in self.document.blocks if b.label is Label.MAIN and (w := own_weight(b)) >= 24)
+
+    @cached_property
+    def shown(self) -> int:
+        """Weight of all visible text."""
+        return sum(weight(b.text) for b in self.document.visible)
+
+    @property
+    def is_thin(self) -> bool:
+        return self.prose < THIN
+
+    @property
+    def is_article(self) -> bool:
+        return self.prose >= ARTICLE
+
+    @cached_property
+    def title(self) -> str:
+        return self.document.title.lower()
+
+    @cached_property
+    def title_parts(self) -> tuple[str, ...]:
+        """The whole title, then what stands between its separators."""
+        parts = [p.strip(" .!。！…\"'“”") for p in _SEPARATOR.split(self.title)]
+        return (self.title, *(p for p in parts if p and p != self.title))
+
+    @cached_property
+    def notices(self) -> tuple[tuple[int, str, str], ...]:
+        """Short visible blocks as (place, tag, text in lower case): where a stand-in says what it is."""
+        return tuple((n, tag, text) for n, (tag, text) in enumerate(self._visible()) if weight(text) <= SHORT)
+
+    def _visible(self) -> Iterator[tuple[str, str]]:
+        for block in self.document.visible:
+            yield block.tag, block.text.lower()
+
+    @cached_property
+    def headings(self) -> tuple[str, ...]:
+        return tuple(text for _, tag, text in self.notices if tag in HEADINGS)
+
+    @cached_property
+    def path(self) -> str:
+        return unquote(urlsplit(self.url).path or "/").lower()
+
+    @cached_property
+    def cited_path(self) -> str:
+        return unquote(urlsplit(self.cited).path or "/").lower()
+
+    @cached_property
+    def host(self) -> str:
+        return address.host(self.url)
+
+    @cached_property
+    def cited_host(self) -> str:
+        return address.host(self.cited)
+
+    @cached_property
+    def moved(self) -> bool:
+        """Whether the answer came from another path or host than was asked."""
+        return (self.host.removeprefix("www."), self.path) != (self.cited_host.removeprefix("www."), self.cited_path)
+
+    @cached_property
+    def kept(self) -> float:
+        """How much of the last accepted version's main text is still here, from 0 to 1; 0.0 where there is none."""
+        accepted = self.reading.accepted
+        if accepted is None:
+            return 0.0
+        here = {b.text for b in self.document.visible}
+        old = [b.text for b in accepted.document.blocks if b.label is Label.MAIN]
+        whole = sum(map(weight, old))
+        if not whole:
+            return 0.0
+        blocks = sum(weight(text) for text in old if text in here) / whole
+        return blocks if blocks >= STILL_THERE else max(blocks, drift("\n".join(old), self.document.text).kept)
+
+    @cached_property
+    def quoted(self) -> str:
+        """A cited sentence of some length that stands on the page, or ""."""
+        wanted = [(q.exact, folded(typographic(q.exact))) for q in self.reading.source.quotes]
+        wanted = [(exact, plain) for exact, plain in wanted if weight(plain) >= 18]
+        if not wanted:
+            return ""
+        text = folded(typographic("\n".join(b.text for b in self.document.blocks)))
+        return next((exact for exact, plain in wanted if plain in text), "")
+
+    @cached_property
+    def source_is_here(self) -> bool:
+        """Whether what was cited can be read on this page, whatever else it says."""
+        return self.kept >= STILL_THERE or bool(self.quoted)
+
+    def title_says(self, kind: str, share: float = 0.6) -> str:
+        """The title, or the part of it between separators, that is little else than a saying of this kind."""
+        return next((part for part in self.title_parts if covered(kind, part) >= share), "")
+
+    def heading_says(self, kind: str, share: float = 0.5) -> str:
+        return next((text for text in self.headings if covered(kind, text) >= share), "")
+
+    def notice_says(self, kind: str, share: float = 0.3, first: int = 60) -> str:
+        """The short block among the *first* ones that a saying of this kind fills best, if it fills *share* of it."""
+        best, said = 0.0, ""
+        for _, _, text in self.notices[:first]:
+            if (filled := covered(kind, text)) > best:
+                best, said = filled, text
+        return said if best >= share else ""
+
+    def beside(self, notice: str) -> int:
+        """Weight of the prose that is not the notice itself."""
+        return max(0, self.prose - weight(notice))
+
+    def facts(self) -> str:
+        """Title and amount of text, for evidence."""
+        return f"title “{self.document.title[:80]}”, {self.prose} bytes of prose"
+
+
+def weight(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def own_weight(block: Block) -> int:
+    """The weight of a block without its link text."""
+    size = weight(block.text)
+    return size if not block.link_chars else int(size * (1 - block.link_chars / max(1, len(block.text))))
+
+
+@lru_cache(maxsize=512)
+def covered(kind: str, text: str) -> float:
+    """Share of a text in lower case that sayings of a kind fill, from 0 to 1."""
+    whole = len(text.strip())
+    if not whole or whole > MOST_SAID:
+        return 0.0
+    return min(1.0, sum(found.end() - found.start() for found in saying(kind).finditer(text)) / whole)
+
+
+def shown(text: str, most: int = 160) -> str:
+    """A text as evidence shows it."""
+    return f"“{text if len(text) <= most else text[: most - 1] + '…'}”"
