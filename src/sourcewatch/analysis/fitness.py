@@ -6,7 +6,7 @@ import re
 
 from sourcewatch.domain.document import Form, Label
 
-from .view import Rule, View
+from .view import THIN, Rule, View
 
 PICTURE_PATH = re.compile(r"\.(?:png|jpe?g|gif|webp|avif|bmp|svg|ico|tiff?|heic)$")
 PDF_PATH = re.compile(r"\.pdf$")
@@ -59,7 +59,7 @@ def _empty(view: View) -> str:
     document = view.document
     if view.reading.form in DATA or view.reading.form is Form.PDF:
         return ""
-    if any(c.isalnum() for b in document.visible for c in b.text):
+    if any(c.isalnum() for b in document.visible for c in b.text) or view.unseen >= THIN:
         return ""
     if any(e.label is Label.MAIN and e.kind != "social" for e in document.embeds):
         return ""

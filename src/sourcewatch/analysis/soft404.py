@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 
-from sourcewatch.domain.document import Form, Label
+from sourcewatch.domain.document import Form
 
 from .view import THIN, Rule, View, own_weight, shown, weight
 
 ERROR_PATH = re.compile(
-    r"(?:^|[/_.-])(?:40[0-9]|not[-_]?found|page[-_]?not[-_]?found|no[-_]?page|error(?:s|page|[-_]?page|[-_]?404)?|404error"
-    r"|err|missing|unavailable|deleted|removed)(?:[/_.-]|$)"
+    r"(?:^|/)(?:[\w-]{0,20}[-_])?(?:40[0-9](?:error|page)?|error40[0-9]|not-?found|notfound|nopage|errors?|errorpage|err"
+    r"|missing|unavailable|deleted|removed)(?:\.\w{2,5})?(?:/|$)"
 )
 ECHO = re.compile(r"sourcewatch-[0-9a-f]{32}|[0-9a-f]{8,}|\d+")
+LITTLE = 350  # a notice's own advice and excuse
 OWN_TEXT = 90  # a short real page between the same frame has at least a sentence of its own
 OWN_SHARE = 0.05
 
@@ -20,22 +21,27 @@ OWN_SHARE = 0.05
 def said(view: View, kind: str) -> tuple[float, str]:
     """How strongly a page says something of a *kind*, in points, and its words; 3 points are enough.
 
-    Title and heading count two each, a short block that is little else one and a half, one that holds it one. Little
-    prose beside it adds one, an article takes two away.
+    Title and heading count two each, a short block with a sentence that is little else one and a half, one that holds
+    it one, a second one half. Little prose beside it adds one, an article takes two away; words that are most of the
+    page add one.
     """
-    title, heading = view.title_says(kind), view.heading_says(kind)
-    notice = "" if heading else view.notice_says(kind)
-    points = 2.0 * bool(title) + 2.0 * bool(heading)
-    words = heading or notice or title
-    if notice:
-        points += 1.5 if view.notice_says(kind, 0.6) else 1.0
-    if not points:
+    title = view.title_says(kind)
+    if not view.is_thin and not title:  # could not make three points beside so much prose
         return 0.0, ""
-    beside = view.beside(words)
-    points += 1.0 if beside < 350 else 0.0 if beside < THIN else -1.0 if beside < 2 * THIN else -2.0
-    if weight(words) >= 0.5 * view.shown:
-        points += 1.0
-    return points, f"{shown(words)}" + (f", title {shown(title)}" if title and title != words else "")
+    heading = view.heading_says(kind)
+    notices = view.notices_say(kind)
+    words = heading or next(iter(notices), title)
+    if not words:
+        return 0.0, ""
+    points = 2.0 * bool(title) + 2.0 * bool(heading)
+    if notices and not heading:
+        points += 1.5 if view.notice_says(kind, 0.6) else 1.0
+    points += 0.5 * (len(notices) > 1)
+    weights = sum(map(weight, notices[:3])) if notices else weight(words)
+    beside = max(0, view.prose - weights)
+    points += 1.0 if beside < LITTLE else 0.0 if beside < THIN else -1.0 if beside < 2 * THIN else -2.0
+    points += weights >= 0.5 * view.shown
+    return points, shown(words) + (f", title {shown(title)}" if title and title != words else "")
 
 
 def _error_path(view: View) -> bool:
@@ -63,6 +69,8 @@ def _removed(view: View) -> str:
     if not view.is_page or view.is_article:
         return ""
     points, words = said(view, "removed")
+    if said(view, "not-found")[0] > points:
+        return ""  # "does not exist or was removed": nobody says that somebody removed it
     return f"{words}; {view.facts()}" if points >= 2.5 and view.is_thin else ""
 
 
@@ -105,10 +113,6 @@ def _probe(view: View) -> str:
 
 def _masked(line: str) -> str:
     return ECHO.sub("#", line.lower())
-
-
-def _only_main(view: View) -> bool:
-    return any(b.label is Label.MAIN for b in view.document.blocks)
 
 
 RULES = (

@@ -76,8 +76,14 @@ def _default(view: View) -> str:
     if not (title or notice):
         return ""
     words = notice or title
-    sentences = sum(1 for _, _, text in view.notices[:12] if "default" in text or "server" in text or "服务器" in text)
-    points = 2.0 * bool(title) + 1.5 * bool(notice) + 1.0 * (view.beside(words) < 500) + 0.5 * min(2, sentences)
+    sentences = sum(1 for _, _, text in view.notices[:12] if re.search(r"default|web server|服务器|自动生成", text))
+    points = (
+        2.0 * bool(title)
+        + 1.5 * bool(notice)
+        + 1.0 * (view.beside(words) < 500)
+        + 0.5 * (view.shown < 60)
+        + 0.5 * min(2, sentences)
+    )
     points -= 1.0 * (view.beside(words) > THIN)
     return f"{shown(words)}; {view.facts()}" if points >= 3.5 else ""
 

@@ -26,7 +26,8 @@ SHORT = 400
 STILL_THERE = 0.6
 MOST_RAW_BYTES = 300_000
 MOST_SAID = 400
-_SEPARATOR = re.compile(r"\s[-–—|·•:/]\s|\s?[|｜_»«—–]\s?|[:：]\s|\s-|-\s")
+_SEPARATOR = re.compile(r"\s[-·•/]|[-·•/:]\s|\s?[|｜_»«—–：]\s?|(?<=[^\x00-\x7f])-|-(?=[^\x00-\x7f])")
+_SENTENCE = re.compile(r"[.!?;](?:\s|$)|[。！？；，、\n\t…]")
 HEADINGS = frozenset({"h1", "h2", "h3", "legend", "strong", "b"})
 
 
@@ -72,6 +73,11 @@ class View:
     def shown(self) -> int:
         """Weight of all visible text."""
         return sum(weight(b.text) for b in self.document.visible)
+
+    @cached_property
+    def unseen(self) -> int:
+        """Weight of hidden text: some pages hide all of it until a script has run."""
+        return sum(weight(b.text) for b in self.document.blocks if b.label is Label.HIDDEN)
 
     @property
     def is_thin(self) -> bool:
@@ -159,15 +165,15 @@ class View:
         return next((part for part in self.title_parts if covered(kind, part) >= share), "")
 
     def heading_says(self, kind: str, share: float = 0.5) -> str:
-        return next((text for text in self.headings if covered(kind, text) >= share), "")
+        return next((text for text in self.headings if filled(kind, text) >= share), "")
+
+    def notices_say(self, kind: str, share: float = 0.3, first: int = 60) -> list[str]:
+        """The short blocks among the *first* ones with a sentence that sayings of this kind fill, the fullest first."""
+        shares = [(filled(kind, text), text) for _, _, text in self.notices[:first]]
+        return [text for part, text in sorted(shares, key=lambda row: -row[0]) if part >= share]
 
     def notice_says(self, kind: str, share: float = 0.3, first: int = 60) -> str:
-        """The short block among the *first* ones that a saying of this kind fills best, if it fills *share* of it."""
-        best, said = 0.0, ""
-        for _, _, text in self.notices[:first]:
-            if (filled := covered(kind, text)) > best:
-                best, said = filled, text
-        return said if best >= share else ""
+        return next(iter(self.notices_say(kind, share, first)), "")
 
     def beside(self, notice: str) -> int:
         """Weight of the prose that is not the notice itself."""
@@ -186,6 +192,11 @@ def own_weight(block: Block) -> int:
     """The weight of a block without its link text."""
     size = weight(block.text)
     return size if not block.link_chars else int(size * (1 - block.link_chars / max(1, len(block.text))))
+
+
+def filled(kind: str, text: str) -> float:
+    """The share that sayings of a kind fill of the sentence that they fill best."""
+    return max((covered(kind, part.strip()) for part in _SENTENCE.split(text) if part and len(part) > 2), default=0.0)
 
 
 @lru_cache(maxsize=512)

@@ -12,9 +12,10 @@ from .soft404 import said
 from .view import THIN, Rule, View, shown, weight
 
 LOGIN_PATH = re.compile(
-    r"(?:^|[/_.-])(?:log-?in|sign-?in|signin|logon|passport|sso|cas|auth|authenticate|oauth2?|authorize|account/unhuman|accounts"
-    r"|session/new|users/sign_in|denglu|dl\.php|member/login)(?:[/_.?-]|$)"
+    r"(?:^|/)(?:(?:user|member|account|wp)s?[-_])?(?:log-?[io]n|sign-?in|sign_in|passport|sso|cas|auth|authenticate|oauth2?"
+    r"|authorize|unhuman|denglu|session)(?:\.\w{2,5})?(?:/|$)"
 )
+LOGIN_HOST = re.compile(r"^(?:login|signin|passport|sso|cas|auth|accounts?|id)\.")
 CONSENT_HOST = re.compile(r"^(?:consent|privacy|cookie-?consent|gdpr|cmp)\.")
 PASSWORD = re.compile(rb"""type\s{0,4}=\s{0,4}["']?password""")
 FREE = re.compile(rb'"isaccessibleforfree"\s{0,9}:\s{0,9}"?(true|false)')
@@ -49,6 +50,7 @@ FILTERS = (
     b"eportal/index.jsp",
     b"securly.com/blocked",
 )
+WORD_OR_TWO = 40
 SCRIPTED = 120  # visible bytes of a shell: a word or two, a spinner's text
 STUB_BYTES = 20_000
 
@@ -78,7 +80,7 @@ def _login(view: View) -> str:
     """Two signs at least of: led to a login address, title or heading, a demand, a field for a password."""
     if not view.is_page or not view.is_thin or (LOGIN_PATH.search(view.cited_path) and not view.moved):
         return ""
-    led = view.moved and bool(LOGIN_PATH.search(view.path) or LOGIN_PATH.search(view.host))
+    led = view.moved and bool(LOGIN_PATH.search(view.path) or LOGIN_HOST.search(view.host))
     title, heading = view.title_says("login"), view.heading_says("login")
     demand = view.notice_says("login-demand", 0.4)
     words = demand or heading or title
@@ -155,7 +157,7 @@ def _script_stub(view: View) -> str:
     words = view.title_says("redirecting", 0.5) or view.notice_says("redirecting", 0.5)
     rest = max(0, view.shown - weight(words))
     moves = SCRIPT_MOVE.search(view.raw)
-    if rest > SCRIPTED or not (moves or words) or view.prose - weight(words) > SCRIPTED:
+    if rest > (SCRIPTED if words else WORD_OR_TWO) or not (moves or words):
         return ""
     if not words and b"<input" in view.raw:
         return ""
@@ -168,7 +170,7 @@ def _script_stub(view: View) -> str:
 
 def _shell(view: View) -> str:
     """Hardly a word without scripts, and scripts to fill it; or a page that asks for JavaScript and says no more."""
-    if not view.is_page or view.prose > THIN // 2 or b"<script" not in view.raw:
+    if not view.is_page or view.prose > THIN // 2 or b"<script" not in view.raw or view.unseen >= THIN:
         return ""
     wants = view.notice_says("scripts", 0.5) or _noscript(view)
     rest = max(0, view.shown - weight(wants if wants in view.document.text.lower() else ""))
