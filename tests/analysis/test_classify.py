@@ -75,21 +75,10 @@ def test_names_of_cases_and_rules_are_unique() -> None:
     assert all(re.fullmatch(r"[a-z][a-z-]+", rule) for rule in rules)
 
 
-@pytest.mark.parametrize(
-    ("status", "word"),
-    [
-        (204, "empty_body"), (205, "empty_body"), (206, "partial_content"), (300, "redirect_bad_location"),
-        (304, "empty_body"), (400, "client_error"), (401, "auth_required"), (402, "payment_required"),
-        (403, "forbidden"), (404, "not_found"), (405, "client_error"), (406, "forbidden"), (407, "auth_required"),
-        (410, "gone"), (418, "client_error"), (421, "client_error"), (429, "rate_limited"),
-        (451, "unavailable_for_legal"), (500, "server_error"), (503, "server_error"), (511, "network_auth"),
-        (522, "server_error"), (530, "server_error"), (999, "forbidden"),
-    ],
-)  # fmt: skip
-def test_a_status_is_believed_whatever_the_page_says(status: int, word: str) -> None:
-    case = StandIn("status", word, page=stand_ins.html("Production", stand_ins.ARTICLE), status=status)
+@pytest.mark.parametrize("case", stand_ins.STATUSES, ids=lambda case: case.name)
+def test_a_status_is_believed_whatever_the_page_says(case: StandIn) -> None:
     verdict = classify.classify(reading(case))
-    assert (verdict.word, verdict.rule, verdict.accessed) == (word, f"status-{status}", False)
+    assert (verdict.word, verdict.rule, verdict.accessed) == (case.word, case.rule, False)
 
 
 @pytest.mark.parametrize("status", [200, 201, 203])

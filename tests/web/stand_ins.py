@@ -6,6 +6,8 @@ Written for these tests after the forms that servers, platforms and vendors use;
 # ruff: noqa: E501  (a page is a line)
 from __future__ import annotations
 
+import gzip
+import zlib
 from dataclasses import dataclass
 
 from .good_text import ARTICLE, ARTICLE_ZH, OTHER, SCRAMBLED_ZH, SWAPPED_ZH, html
@@ -35,6 +37,7 @@ class StandIn:
     fragment: str = ""
     figure: bool = False
     spares: str = ""
+    robots: str = ""
     holds: str = ""
 
     @property
@@ -1102,6 +1105,114 @@ FRAGMENTS = (
         "text-fragment",
         html("Production", ARTICLE),
         fragment=":~:text=how%20the-,scheduler,experts,-at%20night",
+    ),
+)
+
+STATUSES = tuple(
+    bad(
+        f"status-{status}",
+        word,
+        f"status-{status}",
+        b"" if status in (204, 205, 304) else html("Production", ARTICLE),
+        status=status,
+    )
+    for word, statuses in {
+        "empty_body": (204, 205, 304),
+        "partial_content": (206,),
+        "redirect_bad_location": (300,),
+        "client_error": (400, 405, 408, 409, 418, 421, 423, 498),
+        "auth_required": (401, 407),
+        "payment_required": (402,),
+        "forbidden": (403, 406, 999),
+        "not_found": (404,),
+        "gone": (410,),
+        "rate_limited": (429,),
+        "unavailable_for_legal": (451,),
+        "server_error": (500, 501, 502, 503, 504, 507, 508, 520, 522, 525, 530, 598),
+        "network_auth": (511,),
+    }.items()
+    for status in statuses
+)
+BODIES = (
+    bad(
+        "gzip-broken",
+        "bad_encoding",
+        "does-not-decode",
+        b"\x1f\x8b\x08\x00broken in every way",
+        headers=(("Content-Encoding", "gzip"),),
+    ),
+    bad(
+        "coding-unknown",
+        "bad_encoding",
+        "unknown-coding",
+        b"\x00\x01\x02\x03\x04",
+        headers=(("Content-Encoding", "aes128gcm"),),
+    ),
+    bad(
+        "gzip-cut",
+        "body_truncated",
+        "coding-unfinished",
+        gzip.compress(html("Production", ARTICLE).encode())[:-40],
+        headers=(("Content-Encoding", "gzip"),),
+    ),
+    bad(
+        "bomb",
+        "decompression_bomb",
+        "over-size-unpacked",
+        zlib.compress(bytes(101_000_000), 1),
+        headers=(("Content-Encoding", "deflate"),),
+    ),
+    bad(
+        "404-broken",
+        "not_found",
+        "status-404",
+        b"\x1f\x8b\x08\x00broken in every way",
+        status=404,
+        headers=(("Content-Encoding", "gzip"),),
+    ),
+    bad(
+        "challenge-broken",
+        "challenge",
+        "challenge-header",
+        b"\x1f\x8b\x08\x00broken in every way",
+        status=403,
+        headers=(("Content-Encoding", "gzip"), ("cf-mitigated", "challenge")),
+    ),
+    good("gzip-lying", "", html("Production", ARTICLE), headers=(("Content-Encoding", "gzip"),), holds="experts"),
+    good(
+        "gzip",
+        "",
+        gzip.compress(html("Production", ARTICLE).encode()),
+        headers=(("Content-Encoding", "gzip"),),
+        holds="experts",
+    ),
+)
+"""Bodies and their codings; `judge` decides before there is a document."""
+
+REFRESHES = (
+    good(
+        "meta-refresh",
+        "",
+        html("Production", ARTICLE),
+        word="redirected_meta",
+        leads=((200, "/2025/production"),),
+        holds="experts",
+    ),
+    bad(
+        "meta-refresh-home",
+        "redirected_to_home",
+        "led-to-front-page",
+        html("Field Review", ARTICLE),
+        leads=((200, "/"),),
+    ),
+)
+ROBOTS = (
+    StandIn(
+        "robots",
+        "robots_disallowed",
+        "robots-disallow",
+        page=html("Production", ARTICLE),
+        robots="User-agent: *\nDisallow: /\n",
     ),
 )
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from sourcewatch.domain.capture import Exchange
+
 from .challenge_marks import MARKS, WIDGETS, Mark
 from .view import Rule, View, shown, weight
 
 LONE_NOTICE = 700  # visible text of generic checkpoints: 20 to 600 bytes
 
 
-def _by_header(view: View) -> str:
-    headers = {name.lower(): value.lower() for name, value in view.answer.headers}
+def by_header(answer: Exchange, *, lone: bool = False) -> str:
+    """The header by which a vendor marks a challenge; with *lone* also those that need not say anything."""
+    headers = {name.lower(): value.lower() for name, value in answer.headers}
     for mark in MARKS:
         for name, value in mark.headers:
-            # a header that is merely there may stand on good pages too
-            believed = value or view.status >= 400 or (view.is_page and view.is_thin)
-            if believed and name in headers and value in headers[name]:
+            if name in headers and value in headers[name] and (value or lone):
                 return f"{mark.vendor}: {name}: {headers[name][:80]}"
     return ""
+
+
+def _by_header(view: View) -> str:
+    # a header that is merely there may stand on good pages too
+    return by_header(view.answer, lone=view.status >= 400 or (view.is_page and view.is_thin))
 
 
 def _by_vendor(view: View) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sourcewatch.domain.capture import Capture
+from sourcewatch.domain.capture import Capture, Exchange
 from sourcewatch.domain.document import Form
-from sourcewatch.domain.reading import Reading
+from sourcewatch.domain.reading import Fault, Reading
 from sourcewatch.domain.verdict import Verdict
 
 from . import challenges, fitness, fragments, plausible, soft404, statuses, vacancies, walls
@@ -39,6 +39,13 @@ def classify(reading: Reading) -> Verdict:
     refused = statuses.refused(view.answer)
     verdict = _first(ANY_STATUS, view, error=refused is not None) or refused or _first(READ, view)
     return verdict or fragments.missing(view) or _good(view)
+
+
+def unread(answer: Exchange, fault: Fault) -> Verdict:
+    """The verdict on a body that did not decode: what headers and status say of it outranks its fault."""
+    if mark := challenges.by_header(answer):
+        return Verdict("challenge", "challenge-header", mark)
+    return statuses.refused(answer) or Verdict(fault.word, fault.rule, fault.evidence)
 
 
 def follow(reading: Reading) -> str:

@@ -44,7 +44,7 @@ def judge(task: Task) -> Judgement:
     answer = task.capture.answer
     payload = _unpacked(answer, task.most_bytes)
     if payload.fault is not None:
-        return _refusal(payload.fault, payload)
+        return Judgement(classify.unread(answer, payload.fault), payload.sha256, maker=MAKER)
     form = sniff.sniff(payload.data, answer.media_type, answer.url)
     document = _document(task.source, answer, payload, form)
     if isinstance(document, Fault):
