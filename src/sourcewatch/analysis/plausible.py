@@ -16,6 +16,7 @@ from .view import Rule, View, shown, weight
 
 ENOUGH = 400
 """Bytes of main text on both sides below which nothing is said about letters or subjects."""
+PROSE = frozenset({Form.HTML, Form.MARKDOWN, Form.TEXT, Form.PDF})
 _LETTERS = re.compile(r"[^\W\d_]+")
 _IDEOGRAPH = re.compile(f"[{CJK}]")
 WORDS_CHARS = 5
@@ -32,7 +33,7 @@ SUBJECT = 0.2
 def _scrambled(view: View) -> str:
     """The letters of the accepted version in another order, or its lines with other letters in place of theirs."""
     accepted = view.reading.accepted
-    if accepted is None or not view.is_page or view.kept >= 0.5:
+    if accepted is None or view.reading.form not in PROSE or view.kept >= 0.5:
         return ""
     old, new = _main(accepted.document), _main(view.document)
     before, after = "".join(b.text for b in old), "".join(b.text for b in new)
@@ -87,7 +88,7 @@ def _runs(text: str, twin: str) -> int:
 def _replaced(view: View) -> str:
     """Wholly another document: its title, its sentences, its subject and its links, and no quote of ours in it."""
     accepted = view.reading.accepted
-    if accepted is None or not view.is_page or accepted.document.form is not Form.HTML:
+    if accepted is None or view.reading.form not in PROSE or accepted.document.form not in PROSE:
         return ""
     old, new = accepted.document, view.document
     if weight(old.main_text) < ENOUGH or weight(new.main_text) < ENOUGH or view.kept > REPLACED_KEPT:

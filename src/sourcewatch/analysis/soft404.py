@@ -13,6 +13,7 @@ ERROR_PATH = re.compile(
     r"|missing|unavailable|deleted|removed)(?:\.\w{2,5})?(?:/|$)"
 )
 ECHO = re.compile(r"sourcewatch-[0-9a-f]{32}|[0-9a-f]{8,}|\d+")
+SOLE = 60  # prose beside a notice below which it is the page's only sentence, whatever frame is around it
 LITTLE = 350  # a notice's own advice and excuse
 OWN_TEXT = 90  # a short real page between the same frame has at least a sentence of its own
 OWN_SHARE = 0.05
@@ -23,7 +24,7 @@ def said(view: View, kind: str) -> tuple[float, str]:
 
     Title and heading count two each, a short block with a sentence that is little else one and a half, one that holds
     it one, a second one half. Little prose beside it adds one, an article takes two away; words that are most of the
-    page add one.
+    page add one, those that are its only sentence one half.
     """
     title = view.title_says(kind)
     if not view.is_thin and not title:  # could not make three points beside so much prose
@@ -40,7 +41,7 @@ def said(view: View, kind: str) -> tuple[float, str]:
     weights = sum(map(weight, notices[:3])) if notices else weight(words)
     beside = max(0, view.prose - weights)
     points += 1.0 if beside < LITTLE else 0.0 if beside < THIN else -1.0 if beside < 2 * THIN else -2.0
-    points += weights >= 0.5 * view.shown
+    points += 1.0 if weights >= 0.5 * view.shown else 0.5 if beside < SOLE and notices else 0.0
     return points, shown(words) + (f", title {shown(title)}" if title and title != words else "")
 
 

@@ -76,7 +76,7 @@ def _default(view: View) -> str:
     if not (title or notice):
         return ""
     words = notice or title
-    sentences = sum(1 for _, _, text in view.notices[:12] if re.search(r"default|web server|服务器|自动生成", text))
+    sentences = sum(1 for _, text in view.notices[:12] if re.search(r"default|web server|服务器|自动生成", text))
     points = (
         2.0 * bool(title)
         + 1.5 * bool(notice)

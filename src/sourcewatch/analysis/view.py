@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from urllib.parse import unquote, urlsplit
@@ -98,17 +98,15 @@ class View:
         return (self.title, *(p for p in parts if p and p != self.title))
 
     @cached_property
-    def notices(self) -> tuple[tuple[int, str, str], ...]:
-        """Short visible blocks as (place, tag, text in lower case): where a stand-in says what it is."""
-        return tuple((n, tag, text) for n, (tag, text) in enumerate(self._visible()) if weight(text) <= SHORT)
-
-    def _visible(self) -> Iterator[tuple[str, str]]:
-        for block in self.document.visible:
-            yield block.tag, block.text.lower()
+    def notices(self) -> tuple[tuple[str, str], ...]:
+        """Short visible blocks as (tag, text in lower case), links last: where a stand-in says what it is."""
+        short = [b for b in self.document.visible if weight(b.text) <= SHORT]
+        ordered = sorted(short, key=lambda b: 2 * b.link_chars > len(b.text))
+        return tuple((b.tag, b.text.lower()) for b in ordered)
 
     @cached_property
     def headings(self) -> tuple[str, ...]:
-        return tuple(text for _, tag, text in self.notices if tag in HEADINGS)
+        return tuple(text for tag, text in self.notices if tag in HEADINGS)
 
     @cached_property
     def path(self) -> str:
@@ -169,7 +167,7 @@ class View:
 
     def notices_say(self, kind: str, share: float = 0.3, first: int = 60) -> list[str]:
         """The short blocks among the *first* ones with a sentence that sayings of this kind fill, the fullest first."""
-        shares = [(filled(kind, text), text) for _, _, text in self.notices[:first]]
+        shares = [(filled(kind, text), text) for _, text in self.notices[:first]]
         return [text for part, text in sorted(shares, key=lambda row: -row[0]) if part >= share]
 
     def notice_says(self, kind: str, share: float = 0.3, first: int = 60) -> str:
