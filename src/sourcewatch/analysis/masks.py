@@ -17,6 +17,10 @@ _COUNTED = (
     r"|issues?|reactions?|answers?|votes?|people|members?|online)(?![A-Za-z])"
 )
 _COUNTED_HAN = "阅读|浏览|评论|赞同|点赞|收藏|转发|关注|回复|跟帖|参与|人赞同|条评论|次浏览|次阅读|人阅读|个赞"
+_LEAVES = (
+    "count|score|points|descendants|karma|likes|favorites|stars|stargazers|forks|watchers|subscribers|views|downloads|"
+    "followers|following|open_issues|upvotes|num_comments"
+)
 _SINCE = r"(?:s|secs?|seconds?|mins?|minutes?|hrs?|hours?|h|days?|d|weeks?|w|months?|mo|years?|y)"
 _SINCE_HAN = "秒|分钟|分鐘|小时|小時|天|日|周|週|个月|個月|年"
 
@@ -105,6 +109,11 @@ MASKS = (
             re.IGNORECASE,
         ),
         _mark("␟n "),
+    ),
+    Mask(  # a leaf of a JSON document: "score: 162", "stargazers_count: 1204"
+        "masked-counter",
+        re.compile(rf"^((?:[\w-]{{1,40}}[_-])?(?:{_LEAVES})(?:[_-]count)?: )-?\d{{1,15}}$", re.IGNORECASE),
+        lambda match: f"{match[1]}␟n",
     ),
 )
 
