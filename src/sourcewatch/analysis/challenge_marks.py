@@ -136,6 +136,8 @@ MARKS = (
         text=(("enter the characters you see below", "not a robot"),),
     ),
     Mark("yahoo-yandex", path=("/showcaptcha", "/checkcaptcha"), raw=(b"smartcaptcha-checkbox",)),
+    Mark("security-service", text=(("using a security service", "to protect itself"),)),
+    Mark("incident-page", text=(("this page can't be displayed", "incident id"),)),
     # Chinese platforms and firewalls
     Mark(
         "zhihu",

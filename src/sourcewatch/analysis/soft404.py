@@ -22,9 +22,10 @@ OWN_SHARE = 0.05
 def said(view: View, kind: str) -> tuple[float, str]:
     """How strongly a page says something of a *kind*, in points, and its words; 3 points are enough.
 
-    Title and heading count two each, a short block with a sentence that is little else one and a half, one that holds
-    it one, a second one half. Little prose beside it adds one, an article takes two away; words that are most of the
-    page add one, those that are its only sentence one half.
+    Title and heading count two each, a short block with a sentence that is little else one and a half, one that only
+    holds it one; half a point more where the page's text starts with it, up to one for a second such block. Little
+    prose beside it adds one, an article takes two away; words that are most of the page add one, those that are its
+    only sentence one half.
     """
     title = view.title_says(kind)
     if not view.is_thin and not title:  # could not make three points beside so much prose
@@ -35,13 +36,16 @@ def said(view: View, kind: str) -> tuple[float, str]:
     if not words:
         return 0.0, ""
     points = 2.0 * bool(title) + 2.0 * bool(heading)
-    if notices and not heading:
-        points += 1.5 if view.notice_says(kind, 0.6) else 1.0
-    points += 0.5 * (len(notices) > 1)
+    strong = view.notices_say(kind, 0.6)
     weights = sum(map(weight, notices[:3])) if notices else weight(words)
     beside = max(0, view.prose - weights)
+    if notices and not heading:
+        points += 1.5 if strong else 1.0
+        points += 0.5 * bool(strong and view.opens_with(words))
+    if len(notices) > 1:
+        points += 1.0 if len(strong) > 1 else 0.5
     points += 1.0 if beside < LITTLE else 0.0 if beside < THIN else -1.0 if beside < 2 * THIN else -2.0
-    points += 1.0 if weights >= 0.5 * view.shown else 0.5 if beside < SOLE and notices else 0.0
+    points += 1.0 if weights >= 0.5 * view.shown else 0.5 if strong and beside < SOLE else 0.0
     return points, shown(words) + (f", title {shown(title)}" if title and title != words else "")
 
 

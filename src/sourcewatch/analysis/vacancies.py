@@ -7,7 +7,7 @@ import re
 from .address import registrable_domain
 from .sayings import saying
 from .soft404 import said
-from .view import ARTICLE, THIN, Rule, View, own_weight, shown, weight
+from .view import ARTICLE, THIN, Rule, View, own_weight, shown
 
 PARKING = (
     b"sedoparking.com",
@@ -127,14 +127,14 @@ def _blocked(view: View) -> str:
     if not view.is_page or not view.is_thin:
         return ""
     points, words = said(view, "blocked")
-    return f"{words}; {view.facts()}" if points >= 3 and weight(words) and view.prose < THIN // 2 else ""
+    return f"{words}; {view.facts()}" if points >= 3 else ""
 
 
 def _region(view: View) -> str:
     if not view.is_page or not view.is_thin:
         return ""
     points, words = said(view, "region")
-    return f"{words}; {view.facts()}" if points >= 2.5 and view.prose < THIN // 2 else ""
+    return f"{words}; {view.facts()}" if points >= 3 else ""
 
 
 SUSPENDED_RULES = (Rule("suspended-notice", "site_suspended", _suspended),)

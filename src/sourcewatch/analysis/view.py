@@ -27,7 +27,7 @@ STILL_THERE = 0.6
 MOST_RAW_BYTES = 300_000
 MOST_SAID = 400
 _SEPARATOR = re.compile(r"\s[-·•/]|[-·•/:]\s|\s?[|｜_»«—–：]\s?|(?<=[^\x00-\x7f])-|-(?=[^\x00-\x7f])")
-_SENTENCE = re.compile(r"[.!?;](?:\s|$)|[。！？；，、\n\t…]")
+_SENTENCE = re.compile(r"[.!?;](?:\s|$)|[。！？；，、\n\t…\[(]")
 HEADINGS = frozenset({"h1", "h2", "h3", "legend", "strong", "b"})
 
 
@@ -176,6 +176,16 @@ class View:
     def beside(self, notice: str) -> int:
         """Weight of the prose that is not the notice itself."""
         return max(0, self.prose - weight(notice))
+
+    def opens_with(self, notice: str) -> bool:
+        """Whether no prose stands before a notice."""
+        for block in self.document.blocks:
+            if block.label is Label.MAIN:
+                if block.text.lower() == notice:
+                    return True
+                if own_weight(block) >= 24:
+                    return False
+        return False
 
     def facts(self) -> str:
         """Title and amount of text, for evidence."""

@@ -29,6 +29,7 @@ SCRIPT_TARGET = re.compile(
 MOUNT = re.compile(
     rb"""<(?:div|main|section)[^>]{0,200}\sid\s{0,2}=\s{0,2}["']?(?:root|app|__next|__nuxt|gatsby|___gatsby|app-root|main-app|react-root|application|mount|container|q-app|svelte)\b|<app-root|ng-app|data-reactroot|data-server-rendered"""
 )
+TEMPLATE = re.compile(r"\{\{[^{}]{0,300}\}\}|\{\[\{[^{}]{0,300}\}\]\}")  # what a script was to fill in
 PRIVATE = re.compile(
     rb"""https?://(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|1\.1\.1\.[13]|2\.2\.2\.2|securelogin)"""
 )
@@ -130,13 +131,14 @@ def _leaving(view: View) -> str:
 
 
 def _consent(view: View) -> str:
+    """A title or heading that asks for consent, or a host that does nothing else: banners have neither."""
     if not view.is_page or not view.is_thin:
         return ""
     points, words = said(view, "consent")
-    if view.moved and CONSENT_HOST.search(view.host):
-        points += 2
-        words = words or view.host
-    return f"{words}; {view.facts()}" if points >= 4 else ""
+    led = view.moved and bool(CONSENT_HOST.search(view.host))
+    if not (led or view.title_says("consent") or view.heading_says("consent")):
+        return ""
+    return f"{words or view.host}; {view.facts()}" if points + 2 * led >= 4 or (led and points) else ""
 
 
 def _waiting(view: View) -> str:
@@ -173,7 +175,8 @@ def _shell(view: View) -> str:
     if not view.is_page or view.prose > THIN // 2 or b"<script" not in view.raw or view.unseen >= THIN:
         return ""
     wants = view.notice_says("scripts", 0.5) or _noscript(view)
-    rest = max(0, view.shown - weight(wants if wants in view.document.text.lower() else ""))
+    text = TEMPLATE.sub("", view.document.text).lower()
+    rest = max(0, weight(text) - weight(wants if wants in text else ""))
     mount = MOUNT.search(view.raw)
     frames = any(e.kind in ("frame", "object") and e.label is Label.MAIN for e in view.document.embeds)
     if frames and not mount:
