@@ -26,11 +26,10 @@ from typing import Any
 from sourcewatch.faces import wiring
 
 HOSTS = 32
-WORDS = (
-    "scheduler", "places", "experts", "night", "while", "cache", "hits", "stay", "above", "what", "operators",
-    "expected", "from", "traffic", "power", "prices", "decoding", "kernels", "differ", "percent", "between", "releases", "nobody",
-    "measured", "whole", "cluster",
-)  # fmt: skip
+PROSE = (
+    "scheduler places experts night while cache hits stay above what operators expected from traffic power prices "
+    "decoding kernels differ percent between releases nobody measured the whole cluster"
+)
 CHINESE = (
     "单集群每天处理的请求量随流量与电价变化调度器在夜间重新计算专家的放置缓存命中率保持稳定解码速度与首字延迟见下表"
 )
@@ -39,12 +38,13 @@ CHINESE = (
 @cache
 def page(number: int, version: int) -> bytes:
     """About 43 KB of HTML as sites serve it: navigation, scripts, prose in two languages, a table."""
+    words = PROSE.split()
     made = random.Random(number)
     nav = "".join(f'<li><a href="/section/{i}">Section {i}</a></li>' for i in range(40))
     script = "<script>" + "window.dataLayer=window.dataLayer||[];" * 120 + "</script>"
     prose = []
     for n in range(70):
-        text = " ".join(made.choice(WORDS) for _ in range(45))
+        text = " ".join(made.choice(words) for _ in range(45))
         chinese = "".join(made.choice(CHINESE) for _ in range(60))
         prose.append(f"<p>Paragraph {n}: {text}. {chinese}。</p>")
     for edit in range(version):

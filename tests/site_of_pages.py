@@ -14,7 +14,8 @@ Answer = tuple[int, dict[str, str], bytes]
 
 
 def page(title: str, body: str, language: str = "en") -> Answer:
-    text = f'<!doctype html><html lang="{language}"><head><title>{title}</title></head><body><main>{body}</main></body></html>'
+    head = f'<!doctype html><html lang="{language}"><head><title>{title}</title></head>'
+    text = f"{head}<body><main>{body}</main></body></html>"
     return 200, {"Content-Type": "text/html; charset=utf-8"}, text.encode()
 
 

@@ -134,7 +134,10 @@ def test_no_text_makes_the_reader_fall_over(tmp_path_factory: pytest.TempPathFac
 
 
 def test_lines_of_keys_in_tables_arrays_and_long_values() -> None:
-    text = 'a = """\n[not.a.table]\n"""\n[[s]]\nx = [\n  1,\n]\ny = 2\n[[s.q]]\nz = 3\n[[s]]\n[[s.q]]\nz = 4\n"odd key" = 5\n'
+    text = (
+        'a = """\n[not.a.table]\n"""\n[[s]]\nx = [\n  1,\n]\ny = 2\n[[s.q]]\nz = 3\n'
+        '[[s]]\n[[s.q]]\nz = 4\n"odd key" = 5\n'
+    )
     known = toml_lines.lines(text)
     assert known["a",] == 1
     assert known["s", 0, "x"] == 5 and known["s", 0, "y"] == 8

@@ -47,8 +47,8 @@ def test_json_lines_keep_the_contract_and_stdout_is_theirs_alone(tmp_path: Path,
     done = sourcewatch(tmp_path, "run", "--json")
     lines = {x["source"]: x for x in map(json.loads, done.stdout.splitlines())}
     keys = (
-        "source parent url final_url checked_at verdict class accessed rule evidence status new_version change confirmed "
-        "significance sightings last_accessed failing_since strikes embeds snapshot text_path ms"
+        "source parent url final_url checked_at verdict class accessed rule evidence status new_version change "
+        "confirmed significance sightings last_accessed failing_since strikes embeds snapshot text_path ms"
     )
     assert all(list(line) == keys.split() for line in lines.values())
     assert lines["p"]["verdict"] == "ok" and lines["gone"]["verdict"] == "not_found"
@@ -161,6 +161,9 @@ def test_report_history_diff_status_and_export_show_what_was_found(tmp_path: Pat
     )
     assert "new version: snapshots/p/" in sourcewatch(tmp_path, "history", "p").stdout
     assert "+ {+A sentence that was added" in sourcewatch(tmp_path, "diff", "p").stdout
+    explained = sourcewatch(tmp_path, "why", "p").stdout
+    assert "rule no-objection" in explained and "verbatim (1.00): measured over a week" in explained
+    assert "1 told, 0 suppressed" in explained and "told             {+A sentence that was added" in explained
     assert "0 edits" in sourcewatch(tmp_path, "diff", "p", "--from", "1", "--to", "1").stdout
     assert " ok " in sourcewatch(tmp_path, "status").stdout
     out = tmp_path / "site" / "last-accessed.json"
@@ -203,10 +206,10 @@ def test_lint_doctor_and_database_commands(tmp_path: Path) -> None:
 
 
 def test_help_needs_no_heavy_import() -> None:
-    code = "import sys, sourcewatch.faces.cli; print([m for m in ('httpx', 'sqlalchemy', 'selectolax', 'jinja2') if m in sys.modules])"
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
-    )
+    heavy = "('httpx', 'sqlalchemy', 'selectolax', 'jinja2')"
+    code = f"import sys, sourcewatch.faces.cli; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_the_demo_shows_the_whole(tmp_path: Path) -> None:

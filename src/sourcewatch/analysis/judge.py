@@ -11,7 +11,7 @@ from ..domain.check import Judgement, Memory
 from ..domain.document import Block, Document, Form, pack
 from ..domain.document import unpack as unpack_document
 from ..domain.reading import Accepted, Fault, Payload, Probe, Reading
-from ..domain.source import Source
+from ..domain.source import Quote, Source
 from ..domain.verdict import Verdict
 from . import anchor, classify, diff, extract, images, noise, sniff, weigh
 from .unpack import unpack
@@ -139,12 +139,12 @@ def _read_again(task: Task) -> Document | None:
 def _accepted_judgement(
     task: Task, verdict: Verdict, payload: Payload, document: Document, accepted: Accepted | None
 ) -> Judgement:
-    sightings = _sightings(task.source, document)
+    before = task.memory.sightings if task.memory else ()
+    sightings = _sightings(task.source, document, before)
     history = _history(task, accepted)
     if accepted is None:
         change, changed = None, True
     else:
-        before = task.memory.sightings if task.memory else ()
         change = _change(task.source, accepted.document, document, history, before, sightings)
         changed = change is not None
     return Judgement(
@@ -161,14 +161,25 @@ def _accepted_judgement(
     )
 
 
-def _sightings(source: Source, document: Document) -> tuple[Sighting, ...]:
+def _sightings(source: Source, document: Document, before: Sequence[Sighting]) -> tuple[Sighting, ...]:
     """How the quotes stand. A machine reads no figures in a picture: quotes of one are for a person to verify."""
     if document.form is Form.IMAGE:
         return tuple(
             Sighting(q.key, SightingKind.UNVERIFIED, layer="figure", reason="figure-read") for q in source.quotes
         )
     page = anchor.Page(document)
-    return tuple(anchor.sight(page, quote) for quote in source.quotes)
+    known = {s.quote: s.context for s in before}
+    return tuple(_sighting(page, quote, known.get(quote.key, ("", ""))) for quote in source.quotes)
+
+
+def _sighting(page: anchor.Page, quote: Quote, context: tuple[str, str]) -> Sighting:
+    """A quote given as text alone is looked for where it stood when it was first found: between the same neighbours."""
+    if quote.prefix or quote.suffix:
+        return anchor.sight(page, quote)
+    found = anchor.sight(page, replace(quote, prefix=context[0], suffix=context[1]))
+    if not any(context) and found.stands and found.start is not None and found.end is not None:
+        context = anchor.context(page.layer(found.layer), found.start, found.end)
+    return replace(found, quote=quote.key, context=context)
 
 
 def _history(task: Task, accepted: Accepted | None) -> noise.History:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from urllib.parse import unquote, urlsplit
 
 from sourcewatch.domain.document import Block, Document, Form, Label
@@ -26,6 +26,7 @@ SHORT = 400
 STILL_THERE = 0.6
 MOST_RAW_BYTES = 300_000
 MOST_SAID = 400
+FIRST = 60  # blocks that may be notices, prose before links
 _SEPARATOR = re.compile(r"\s[-·•/]|[-·•/:]\s|\s?[|｜_»«—–：]\s?|(?<=[^\x00-\x7f])-|-(?=[^\x00-\x7f])")
 _SENTENCE = re.compile(r"[.!?;](?:\s|$)|[。！？；，、\n\t…\[(]")
 HEADINGS = frozenset({"h1", "h2", "h3", "legend", "strong", "b"})
@@ -55,6 +56,7 @@ class View:
         self.url = self.answer.url
         self.cited = reading.source.address or reading.source.url or self.url
         self.is_page = reading.form is Form.HTML
+        self._shares: dict[str, list[tuple[float, str, str]]] = {}
 
     @cached_property
     def raw(self) -> bytes:
@@ -102,11 +104,7 @@ class View:
         """Short visible blocks as (tag, text in lower case), links last: where a stand-in says what it is."""
         short = [b for b in self.document.visible if weight(b.text) <= SHORT]
         ordered = sorted(short, key=lambda b: 2 * b.link_chars > len(b.text))
-        return tuple((b.tag, b.text.lower()) for b in ordered)
-
-    @cached_property
-    def headings(self) -> tuple[str, ...]:
-        return tuple(text for tag, text in self.notices if tag in HEADINGS)
+        return tuple((b.tag, b.text.lower()) for b in ordered[:FIRST])
 
     @cached_property
     def path(self) -> str:
@@ -163,15 +161,20 @@ class View:
         return next((part for part in self.title_parts if covered(kind, part) >= share), "")
 
     def heading_says(self, kind: str, share: float = 0.5) -> str:
-        return next((text for text in self.headings if filled(kind, text) >= share), "")
+        return next((text for part, tag, text in self._said(kind) if part >= share and tag in HEADINGS), "")
 
-    def notices_say(self, kind: str, share: float = 0.3, first: int = 60) -> list[str]:
+    def notices_say(self, kind: str, share: float = 0.3, first: int = FIRST) -> list[str]:
         """The short blocks among the *first* ones with a sentence that sayings of this kind fill, the fullest first."""
-        shares = [(filled(kind, text), text) for _, text in self.notices[:first]]
-        return [text for part, text in sorted(shares, key=lambda row: -row[0]) if part >= share]
+        found = [(part, text) for part, _, text in self._said(kind)[:first] if part >= share]
+        return [text for _, text in sorted(found, key=lambda row: -row[0])]
 
-    def notice_says(self, kind: str, share: float = 0.3, first: int = 60) -> str:
+    def notice_says(self, kind: str, share: float = 0.3, first: int = FIRST) -> str:
         return next(iter(self.notices_say(kind, share, first)), "")
+
+    def _said(self, kind: str) -> list[tuple[float, str, str]]:
+        if kind not in self._shares:
+            self._shares[kind] = [(filled(kind, text), tag, text) for tag, text in self.notices]
+        return self._shares[kind]
 
     def beside(self, notice: str) -> int:
         """Weight of the prose that is not the notice itself."""
@@ -207,7 +210,6 @@ def filled(kind: str, text: str) -> float:
     return max((covered(kind, part.strip()) for part in _SENTENCE.split(text) if part and len(part) > 2), default=0.0)
 
 
-@lru_cache(maxsize=512)
 def covered(kind: str, text: str) -> float:
     """Share of a text in lower case that sayings of a kind fill, from 0 to 1."""
     whole = len(text.strip())

@@ -9,7 +9,7 @@ from sourcewatch.domain.document import Label
 
 from .address import registrable_domain
 from .soft404 import said
-from .view import THIN, Rule, View, shown, weight
+from .view import THIN, Rule, View, covered, shown, weight
 
 LOGIN_PATH = re.compile(
     r"(?:^|/)(?:(?:user|member|account|wp)s?[-_])?(?:log-?[io]n|sign-?in|sign_in|passport|sso|cas|auth|authenticate|oauth2?"
@@ -98,7 +98,7 @@ def _paywall(view: View) -> str:
     """Not free by its own metadata, or said to be so, and cut: no article beside the notice."""
     if not view.is_page or view.is_article or view.kept >= 0.7:
         return ""
-    words = view.notice_says("paywall", 0.3, first=200)
+    words = view.notice_says("paywall")
     if not words:
         return ""
     marked = FREE.search(view.raw)
@@ -192,8 +192,6 @@ def _shell(view: View) -> str:
 
 
 def _noscript(view: View) -> str:
-    from .view import covered
-
     blocks = (b.text.lower() for b in view.document.blocks if b.label is Label.NOSCRIPT)
     return next((text for text in blocks if covered("scripts", text) >= 0.4), "")
 

@@ -114,6 +114,7 @@ class Sighting:
     """Where and how a quote was seen. *score* 0–1; *start*, *end* count characters of the layer's text.
 
     *layer* says which text held it: visible, hidden, noscript, script, or figure. *reason* explains *unverified*.
+    *context* is what stood around a quote that was given as text alone, when it was first found.
     """
 
     quote: str
@@ -129,6 +130,7 @@ class Sighting:
     negation_changed: bool = False
     occurrences: int = 0
     reason: str = ""
+    context: tuple[str, str] = ("", "")
 
     @property
     def stands(self) -> bool:
@@ -170,6 +172,7 @@ def sighting_facts(sighting: Sighting) -> dict[str, Any]:
         "negation_changed": sighting.negation_changed,
         "occurrences": sighting.occurrences,
         "reason": sighting.reason,
+        "context": list(sighting.context) if any(sighting.context) else [],
     }
     return {key: value for key, value in facts.items() if value not in ("", None, [], False)}
 
@@ -189,4 +192,5 @@ def sighting_of(quote: str, kind: str, score: float, facts: Mapping[str, Any]) -
         negation_changed=facts.get("negation_changed", False),
         occurrences=facts.get("occurrences", 0),
         reason=facts.get("reason", ""),
+        context=tuple(facts.get("context", ("", ""))),
     )

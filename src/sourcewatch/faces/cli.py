@@ -254,6 +254,28 @@ def history(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
 
 
 @app.command()
+def why(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
+    """What the last check saw, what was told of it, what was suppressed and by which rule."""
+    from ..domain.change import unpack_edits
+    from . import shown
+
+    with _house() as house:
+        source = _source(house, id_)
+        last = house.ledger.recall(source.id).last
+        if last is None:
+            typer.echo(f"{source.id}: not checked yet")
+            return 0
+        typer.echo(shown.last_check(last))
+        quotes = {q.key: q.exact for q in source.quotes}
+        typer.echo(shown.sightings(house.ledger.sightings(last.version) if last.version else [], quotes))
+        changes = house.ledger.changes_since(None, source.id)
+        if changes:
+            edits, title = unpack_edits(changes[0].packed)
+            typer.echo(shown.weighed(changes[0], edits, title))
+    return 0
+
+
+@app.command()
 def diff(
     id_: Annotated[str, typer.Argument(metavar="ID")],
     from_: Annotated[str, typer.Option("--from", help="A time, a date, or a version's number (1 is the first).")] = "",

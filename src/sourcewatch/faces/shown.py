@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..analysis.excerpt import plain
+from ..analysis.excerpt import as_terminal, parts_of, plain, shortened
 from ..analysis.voice import Voice
+from ..domain.change import Edit, Sighting
 from ..domain.check import Span
-from ..domain.kept import VersionRow
+from ..domain.kept import ChangeRow, VersionRow
 from ..domain.report import Line
+from ..domain.verdict import WORDS
 
 MOST_LINES = 20
 
@@ -103,4 +105,42 @@ def history(spans: Sequence[Span], versions: Sequence[VersionRow]) -> str:
         out.append(f"{s.first_at:%Y-%m-%d %H:%M:%S}Z{many}  {s.verdict.word}{status}{void}  {why}")
         if s.new_version and s.version in kept:
             out.append(f"    new version: {kept[s.version].path}")
+    return "\n".join(out)
+
+
+def last_check(span: Span) -> str:
+    """The newest row: verdict, rule, evidence, the way that led to the answer, its figures."""
+    out = [
+        f"last check {span.last_at:%Y-%m-%d %H:%M:%S}Z: {span.verdict.word} ({WORDS[span.verdict.word].means})",
+        f"  rule {span.verdict.rule}: {span.verdict.evidence or '–'}",
+    ]
+    out += [f"  {hop['status']} {hop['url']}" for hop in span.facts.get("hops", [])]
+    out += [f"  figure {e['verdict']}: {e['alt'] or e['url']}" for e in span.facts.get("embeds", [])]
+    if certificate := span.facts.get("certificate"):
+        issued = f"issued by {certificate['issuer']}, until {certificate['not_after']}"
+        out.append(f"  certificate of {certificate['subject']}, {issued}")
+    return "\n".join(plain(line) if not line.startswith("  ") else "  " + plain(line.strip()) for line in out)
+
+
+def sightings(found: Sequence[Sighting], quotes: Mapping[str, str]) -> str:
+    """How the version that is shown holds each quote."""
+    out = [f"quotes: {len(found)}"]
+    for s in found:
+        where = f" in the {s.layer} text" if s.layer not in ("", "visible") else ""
+        out.append(f"  {s.kind} ({s.score:.2f}){where}: {plain(quotes.get(s.quote, s.quote))}")
+    return "\n".join(out)
+
+
+def weighed(row: ChangeRow, edits: Sequence[Edit], title: tuple[str, str] | None) -> str:
+    """The newest change, each edit with the rule that suppressed it or with "told"."""
+    state = f"confirmed {row.confirmed_at:%Y-%m-%d %H:%M}Z" if row.confirmed_at else "not confirmed yet"
+    out = [
+        f"newest change {row.seen_at:%Y-%m-%d %H:%M:%S}Z: {row.significance}, {row.told} told, "
+        f"{row.suppressed} suppressed, {state}",
+        f"  kept {row.drift.kept:.2f} of the old text, {row.drift.novelty:.2f} of the new is new: {row.drift.extent}",
+    ]
+    if title:
+        out.append(f"  title: {plain(title[0])} → {plain(title[1])}")
+    for edit in edits:
+        out.append(f"  {edit.suppressed_by or 'told':16} {as_terminal(shortened(parts_of(edit)))}")
     return "\n".join(out)
