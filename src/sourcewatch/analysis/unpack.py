@@ -1,4 +1,4 @@
-"""Content codings undone, within a bound: gzip, deflate (zlib and raw), brotli, zstd where it is installed."""
+"""Content codings undone, within a bound: gzip, deflate (zlib and raw), brotli, zstd (never asked for, sent all the same)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 
 import brotli
+import zstandard
 
 from sourcewatch.domain.document import Form
 from sourcewatch.domain.reading import Fault, Payload
 
 from .sniff import sniff
-
-try:
-    import zstandard
-except ImportError:  # zstd is never asked for; whoever sends it all the same is read where the package is there
-    zstandard = None  # type: ignore[assignment]
 
 CHUNK_BYTES = 1 << 18
 MOST_CODINGS = 8
@@ -160,6 +156,4 @@ def _zstd(data: bytes) -> Iterator[bytes]:
 
 
 Decoder = Callable[[bytes], Iterable[bytes]]
-DECODERS: dict[str, Decoder] = {"gzip": _gzip, "x-gzip": _gzip, "deflate": _deflate, "br": _brotli}
-if zstandard is not None:
-    DECODERS["zstd"] = _zstd
+DECODERS: dict[str, Decoder] = {"gzip": _gzip, "x-gzip": _gzip, "deflate": _deflate, "br": _brotli, "zstd": _zstd}
