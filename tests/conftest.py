@@ -8,6 +8,8 @@ import pytest
 
 from web.cases import MisbehavingWeb, misbehaving_web
 
+pytest_plugins = ["databases"]
+
 
 @pytest.fixture(scope="session")
 def bad_web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MisbehavingWeb]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from conftest import skip
+from databases import skip
 from sourcewatch.adapters.snapshots import Snapshots
 from sourcewatch.domain.capture import Capture, Certificate, Exchange, Failure
 from sourcewatch.domain.errors import StorageError

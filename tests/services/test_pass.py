@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -237,6 +238,19 @@ def test_redirects_are_followed_and_every_hop_is_in_the_snapshot(site: Site, wat
     assert line["verdict"] == "redirected_permanent" and line["final_url"] == site.url("/new")
     meta = json.loads((watch.folder / line["snapshot"].replace(".warc.gz", ".json")).read_text())
     assert [h["status"] for h in meta["hops"]] == [301, 200]
+
+
+def test_a_pass_on_postgresql_finds_what_one_on_sqlite_does(site: Site, tmp_path: Path, empty_postgresql: str) -> None:
+    site.pages["/p"] = page("P", ARTICLE + FIGURE.format(src="http://127.0.0.1:1/panel.png"))
+    path = write_sources(tmp_path, row("p", site.url("/p"), "the cache stays warm"))
+    environ = {"SOURCEWATCH_DATABASE_URL": empty_postgresql.replace("+psycopg", "")}
+    with wiring.open_house(path, None, environ) as house:
+        for day in range(2):
+            asyncio.run(wiring.run_pass(house, all_of_them=True, clock=partial(days, day)))
+        dated = publish.last_accessed(house.settings, house.ledger, days(2))["sources"]["p"]
+        report = render.markdown(publish.report(house.settings, house.ledger, days(2), START))
+    assert dated["last_accessed"] == "2026-10-21T03:03:00Z" and dated["verdict"] == "ok_partial"
+    assert "connection refused" in report and not list(tmp_path.glob("*.db"))
 
 
 def test_an_unlocated_source_is_listed_never_fetched_never_dated(watch: Watch) -> None:

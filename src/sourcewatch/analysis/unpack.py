@@ -1,4 +1,4 @@
-"""Content codings undone, within a bound: gzip, deflate (zlib and raw), brotli, zstd (never asked for, sent all the same)."""
+"""Content codings undone, within a bound: gzip, deflate (zlib and raw), brotli, and zstd, which is never asked for."""
 
 from __future__ import annotations
 
