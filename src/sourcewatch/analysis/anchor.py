@@ -10,7 +10,7 @@ from rapidfuzz.distance import Levenshtein
 
 from sourcewatch.analysis.align import align, interned
 from sourcewatch.analysis.diff import token_parts
-from sourcewatch.analysis.edges import grown, whole
+from sourcewatch.analysis.edges import grown, regained, whole
 from sourcewatch.analysis.locate import locate
 from sourcewatch.analysis.normalise import folded, is_cjk, simplified, typographic
 from sourcewatch.analysis.numbers import facts
@@ -31,6 +31,7 @@ SHORT_WEIGHT = 24  # a CJK character weighs two
 SURE_SCORE = 0.75
 # Both neighbours of a quote still standing make it likelier that what stands between them is the quote.
 CONTEXT_ALIKE = 0.8
+SAME_CONTEXT = 0.95
 CONTEXT_BONUS = 0.08
 # Places of one quote that are ranked by their context; "the" may stand 10,000 times.
 MOST_OCCURRENCES = 1_000
@@ -127,8 +128,11 @@ def _exact(layer: Layer, sought: _Sought) -> Sighting | None:
         places = [place for place in _occurrences(text, needle.exact) if _uncut(layer, form, place, needle.exact)]
         if places:
             best = max(places, key=lambda place: sum(needle.alike(text, place)))
-            there = _elsewhere(layer, sought) if sum(needle.alike(text, best)) < CONTEXT_ALIKE else None
-            return there or _told_exact(layer, sought, kind, layer.span(form, *best), len(places))
+            at_home = sum(needle.alike(text, best)) >= 2 * SAME_CONTEXT
+            there = None if at_home else _elsewhere(layer, sought)
+            if there and not there.stands:
+                return there
+            return _told_exact(layer, sought, kind, layer.span(form, *best), len(places))
     return None
 
 
@@ -186,8 +190,8 @@ def _fuzzy(layer: Layer, sought: _Sought) -> Sighting | None:
 
 def _judged(layer: Layer, sought: _Sought, place: Span, bonus: float) -> Sighting | None:
     """What a stretch of the folded text says about the quote; None when it is too unlike."""
-    start, end = grown(layer.text, *layer.span(Form.FOLDED, *place))
-    start, end = _with_marks(layer.text, (start, end), sought.quote.exact)
+    span = grown(layer.text, *layer.span(Form.FOLDED, *place))
+    start, end = _with_marks(layer.text, regained(layer.text, span, sought.quote.exact), sought.quote.exact)
     found = layer.text[start:end]
     plain = typographic(found)
     theirs = folded(plain)

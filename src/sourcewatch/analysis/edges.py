@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
+
+from sourcewatch.analysis.tokens import tokens
 
 _HAN_DIGITS = "〇零一二两兩三四五六七八九"
 _HAN_SCALES = "十百千万亿萬億"
@@ -12,6 +15,9 @@ _NUMBER = re.compile(
     rf"(?:(?<![\w)%\]—–−-])[-−])?\d{{1,40}}(?:[.,]\d{{1,40}}){{0,9}}|[万萬]\s?[亿億]|[{_HAN_DIGITS}{_HAN_SCALES}]{{2,20}}"
 )
 _REACH = 48
+# How far beyond its likeness the first or last word of a quote is looked for, within a sentence.
+_LOST_CHARS = 24
+_SENTENCE_END = set("。！？.!?\n")
 
 
 def whole(text: str, start: int, end: int) -> bool:
@@ -23,6 +29,35 @@ def grown(text: str, start: int, end: int) -> tuple[int, int]:
     """The stretch with the numbers and words that its ends cut."""
     left, right = around(text, start), around(text, end)
     return (left[0] if left else start), (right[1] if right else end)
+
+
+def regained(text: str, span: tuple[int, int], exact: str) -> tuple[int, int]:
+    """The stretch with the first and the last word of the quote *exact*, where an insertion parted them from the rest.
+
+    "We [do not] keep" is nearest to "We keep" without its first word. A number at either end may be another one.
+    """
+    start, end = span
+    ours = [token for token in tokens(exact) if token[0].isalnum()]
+    theirs = [token for token in tokens(text[start:end]) if token[0].isalnum()]
+    if not ours or not theirs:
+        return span
+    if ours[0].casefold() != theirs[0].casefold():
+        start -= _distance(tokens(text[max(0, start - _LOST_CHARS) : start])[::-1], ours[0])
+    if ours[-1].casefold() != theirs[-1].casefold():
+        end += _distance(tokens(text[end : end + _LOST_CHARS]), ours[-1])
+    return start, end
+
+
+def _distance(nearest_first: Sequence[str], lost: str) -> int:
+    """Characters up to the end of the lost word, 0 where it is not in the same sentence."""
+    length = 0
+    for place, token in enumerate(nearest_first):
+        length += len(token)
+        if not _SENTENCE_END.isdisjoint(token) and not token[0].isdecimal():
+            return 0
+        if token.casefold() == lost.casefold() or (place < 3 and lost[0].isdecimal() and token[0].isdecimal()):
+            return length
+    return 0
 
 
 def around(text: str, place: int) -> tuple[int, int] | None:
