@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sourcewatch.analysis import diff, noise
+from sourcewatch.analysis import diff, noise, targets
 from sourcewatch.analysis.drift import drift
 from sourcewatch.analysis.normalise import simplified, typographic
 from sourcewatch.analysis.numbers import facts
@@ -53,7 +53,7 @@ def significance(
         return Significance.FIGURES
     if told:
         return Significance.TEXT
-    return Significance.LINKS if _links(old) != _links(new) else Significance.COSMETIC
+    return Significance.LINKS if targets.differ(_links(old), _links(new)) else Significance.COSMETIC
 
 
 def visible_edits(old: Document, new: Document) -> tuple[Edit, ...]:
