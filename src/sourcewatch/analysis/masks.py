@@ -12,17 +12,27 @@ from sourcewatch.analysis.normalise import typographic
 # Counters and clocks live in short blocks. Longer ones are prose, and enough text makes any pattern slow.
 MOST_CHARS = 300
 
+_ATTENTION = (
+    r"(?:views?|stars?|forks?|comments?|likes?|upvotes?|replies|followers?|watching|reactions?|online)(?![A-Za-z])"
+)
+# Words that also count what news and reports tell of: there the number stands alone, with nothing beside it.
 _COUNTED = (
-    r"(?:views?|stars?|forks?|comments?|likes?|points?|upvotes?|replies|reads?|shares?|downloads?|followers?|watching"
-    r"|issues?|reactions?|answers?|votes?|people|members?|online)(?![A-Za-z])"
+    r"(?:points?|reads?|shares?|downloads?|issues?|answers?|votes?|people|members?)(?=\s{0,3}(?:$|[|·•,;:()/]|by\b|\d))"
 )
 _COUNTED_HAN = "阅读|浏览|评论|赞同|点赞|收藏|转发|关注|回复|跟帖|参与|人赞同|条评论|次浏览|次阅读|人阅读|个赞"
+_FIGURE = r"\d[\d,.]{0,14} {0,3}[kKmM万亿]?\+? {0,3}"
+_ALONE = r"(?:^|(?<=[|·•,;:()/])|(?<=[|·•,;:()/] ))"
 _LEAVES = (
     "count|score|points|descendants|karma|likes|favorites|stars|stargazers|forks|watchers|subscribers|views|downloads|"
     "followers|following|open_issues|upvotes|num_comments"
 )
 _SINCE = r"(?:s|secs?|seconds?|mins?|minutes?|hrs?|hours?|h|days?|d|weeks?|w|months?|mo|years?|y)"
 _SINCE_HAN = "秒|分钟|分鐘|小时|小時|天|日|周|週|个月|個月|年"
+# 2024 年前三季度, 第一天前往, 三天前后: no time since.
+_NOT_AGO = (
+    r"(?![一二两三四五六七八九十]{1,3}[季个個名位月天年周週日强強大]|\d{1,2}[季名位强強]"
+    r"|[往后後面来來夕景提端台沿途进進])"
+)
 
 # First letters of January to December in the languages that pages flip between (en, fr, de, es, it, pt, nl).
 _MONTHS = (
@@ -80,7 +90,7 @@ MASKS = (
         "masked-id",
         re.compile(
             r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
-            r"|\b(?=[0-9a-f]{0,64}\d)(?=\d{0,64}[a-f])[0-9a-f]{16,128}\b|\b\d{12,40}\b",
+            r"|\b(?=[0-9a-f]{0,64}\d)(?=\d{0,64}[a-f])[0-9a-f]{16,128}\b|\b\d{12,40}\b(?<!000000)",
             re.IGNORECASE,
         ),
         _mark("␟id"),
@@ -93,7 +103,7 @@ MASKS = (
             r"|(?<=updated )(?:today|yesterday|this week|last week)\b"
             rf"|(?<=updated )in the last (?:\d{{1,3}} )?{_SINCE}\b"
             r"|\b(?:just now|today|yesterday)(?: at \d{1,2}:\d{2})?(?=\s{0,3}$)"
-            rf"|(?:\d{{1,4}}|[一二两三四五六七八九十几数]) ?(?:{_SINCE_HAN}) ?(?:以)?前|刚刚|剛剛"
+            rf"|(?<![\d第])(?:\d{{1,3}}|[一二两三四五六七八九十几数]) ?(?:{_SINCE_HAN}) ?(?:以)?前{_NOT_AGO}|刚刚|剛剛"
             r"|(?:昨天|今天|前天|昨日|今日) ?\d{1,2}:\d{2}"
             r"|(?:©|\(c\)|copyright) {0,2}(?:\d{4} {0,2}[-–—] {0,2})?\d{4}",
             re.IGNORECASE,
@@ -103,9 +113,10 @@ MASKS = (
     Mask(
         "masked-counter",
         re.compile(
-            rf"(?<![\w.,])\d[\d,.]{{0,14}} {{0,3}}[kKmM万亿]?\+? {{0,3}}(?={_COUNTED}|{_COUNTED_HAN})"
+            rf"(?<![\w.,]){_FIGURE}(?={_ATTENTION}|{_COUNTED_HAN})|{_ALONE}{_FIGURE}(?={_COUNTED})"
             r"|(?<=阅读|浏览|评论|赞同|点赞|收藏|转发|点击|跟帖|关注)(?:量|数)? {0,3}[:：(（]? {0,3}"
-            r"\d[\d,.]{0,14} {0,3}[万亿]?\+?",
+            rf"{_FIGURE}(?=次|人次|$|[|·•,，;；:：()（）/]"
+            r"|[\u4e00-\u9fff]{2,4}(?:量|数)? {0,3}[:：(（]? {0,3}\d)",
             re.IGNORECASE,
         ),
         _mark("␟n "),
