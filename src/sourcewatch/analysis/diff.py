@@ -88,11 +88,11 @@ def token_parts(old: str, new: str) -> tuple[Part, ...]:
         return _long_parts(old, new)
     a, b = tokens(old), tokens(new)
     ids_a, ids_b = interned(a, b)
-    words = {chr(_FIRST + number): token for number, token in zip(ids_a + ids_b, a + b, strict=True)}
-    coded_a, coded_b = ("".join(chr(_FIRST + number) for number in ids) for ids in (ids_a, ids_b))
+    words = list(dict.fromkeys(a + b))  # the order in which they were numbered
+    coded_a, coded_b = ("".join([chr(_FIRST + number) for number in ids]) for ids in (ids_a, ids_b))
     diffs = [(int(op), text) for op, text in _told(coded_a, coded_b, align(ids_a, ids_b))]
     _dmp.diff_cleanupSemantic(diffs)
-    return tuple(Part(Op(op), "".join(words[c] for c in text)) for op, text in diffs)
+    return tuple(Part(Op(op), "".join([words[ord(c) - _FIRST] for c in text])) for op, text in diffs)
 
 
 def _replaced(old: Sequence[Block], new: Sequence[Block], i: int, j: int) -> Edit:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from rapidfuzz import fuzz
+from rapidfuzz import fuzz, process
 
 from sourcewatch.analysis.tokens import tokens
 from sourcewatch.domain.document import Block
@@ -34,39 +34,52 @@ def pair(old: Sequence[Block], new: Sequence[Block]) -> Pairs:
     mean_chars = (sum(len(b.text) for b in old) + sum(len(b.text) for b in new)) // (n + m) + 1
     most = min(MOST_PAIRINGS, MOST_CHARS // mean_chars)
     reach = max(n, m) if n * m <= most else most // (2 * max(n, m))
-    alike = _Likeness(alone=n == m == 1)
+    likeness = _Likeness(old, new)
     cells: list[tuple[int, int, float]] = []
     for i in range(n):
         middle = i * m // n
-        for j in range(min(m, middle + reach + 1) - 1, max(0, middle - reach) - 1, -1):
-            if score := alike(old[i], new[j]):
-                cells.append((i, j, score))
+        scores = likeness.scores(i, range(max(0, middle - reach), min(m, middle + reach + 1)))
+        cells += ((i, j, scores[j]) for j in sorted(scores, reverse=True))
     return _heaviest_chain(cells, m)
 
 
 class _Likeness:
-    """Similarity of two blocks, 0 (different) to 100; remembers the token pairs of long ones."""
+    """Similarities of old and new blocks, ALIKE to 100; remembers the token pairs of long ones."""
 
-    def __init__(self, *, alone: bool) -> None:
-        self._alone = alone
+    def __init__(self, old: Sequence[Block], new: Sequence[Block]) -> None:
+        self._old, self._new = old, new
+        self._alone = len(old) == len(new) == 1
+        self._texts = [None if len(block.text) > LONG_CHARS else block.text for block in new]
+        self._long = [j for j, text in enumerate(self._texts) if text is None]
         self._known: dict[str, frozenset[tuple[str, str]]] = {}
 
-    def __call__(self, old: Block, new: Block) -> float:
-        a, b = old.text, new.text
-        longest = max(len(a), len(b))
-        if longest > LONG_CHARS:
-            return self._shared_pairs(a, b)
-        score = fuzz.ratio(a, b, score_cutoff=ALIKE)
-        if not score and longest <= SHORT_CHARS and (self._alone or (old.path and old.path == new.path)):
-            return ALIKE
-        return score
+    def scores(self, i: int, among: range) -> dict[int, float]:
+        """Of the old block *i* and those *among* the new ones that are like it."""
+        text = self._old[i].text
+        if len(text) > LONG_CHARS:
+            return self._by_shared_pairs(text, among)
+        there = self._texts[among.start : among.stop]
+        # One query against many texts is prepared once: three times as fast as a call for each of them.
+        found = process.extract(text, there, scorer=fuzz.ratio, processor=None, limit=None, score_cutoff=ALIKE)
+        scores = {among.start + place: score for _, score, place in found}
+        scores |= self._by_shared_pairs(text, [j for j in self._long if j in among])
+        if len(text) <= SHORT_CHARS:
+            scores |= dict.fromkeys((j for j in among if j not in scores and self._in_one_place(i, j)), ALIKE)
+        return scores
+
+    def _in_one_place(self, i: int, j: int) -> bool:
+        old, new = self._old[i], self._new[j]
+        return len(new.text) <= SHORT_CHARS and (self._alone or (old.path != "" and old.path == new.path))
+
+    def _by_shared_pairs(self, text: str, among: Iterable[int]) -> dict[int, float]:
+        scores = {j: self._shared_pairs(text, self._new[j].text) for j in among}
+        return {j: score for j, score in scores.items() if score >= ALIKE}
 
     def _shared_pairs(self, a: str, b: str) -> float:
         if 3 * min(len(a), len(b)) < max(len(a), len(b)):
             return 0.0
         ours, theirs = self._pairs(a), self._pairs(b)
-        score = 200.0 * len(ours & theirs) / ((len(ours) + len(theirs)) or 1)
-        return score if score >= ALIKE else 0.0
+        return 200.0 * len(ours & theirs) / ((len(ours) + len(theirs)) or 1)
 
     def _pairs(self, text: str) -> frozenset[tuple[str, str]]:
         if text not in self._known:
