@@ -26,7 +26,7 @@ SHORT = 400
 STILL_THERE = 0.6
 MOST_RAW_BYTES = 300_000
 MOST_SAID = 400
-FIRST = 60  # blocks that may be notices, prose before links
+FIRST = 60  # blocks that may be notices
 _SEPARATOR = re.compile(r"\s[-·•/]|[-·•/:]\s|\s?[|｜_»«—–：]\s?|(?<=[^\x00-\x7f])-|-(?=[^\x00-\x7f])")
 _SENTENCE = re.compile(r"[.!?;](?:\s|$)|[。！？；，、\n\t…\[(]")
 HEADINGS = frozenset({"h1", "h2", "h3", "legend", "strong", "b"})
@@ -91,7 +91,7 @@ class View:
 
     @cached_property
     def title(self) -> str:
-        return self.document.title.lower()
+        return self.document.title[:MOST_SAID].lower()
 
     @cached_property
     def title_parts(self) -> tuple[str, ...]:
@@ -101,9 +101,9 @@ class View:
 
     @cached_property
     def notices(self) -> tuple[tuple[str, str], ...]:
-        """Short visible blocks as (tag, text in lower case), links last: where a stand-in says what it is."""
+        """Short visible blocks as (tag, text in lower case), headings first and links last: where a stand-in says what it is."""
         short = [b for b in self.document.visible if weight(b.text) <= SHORT]
-        ordered = sorted(short, key=lambda b: 2 * b.link_chars > len(b.text))
+        ordered = sorted(short, key=lambda b: 0 if b.tag in HEADINGS else 2 if 2 * b.link_chars > len(b.text) else 1)
         return tuple((b.tag, b.text.lower()) for b in ordered[:FIRST])
 
     @cached_property
