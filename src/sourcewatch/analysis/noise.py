@@ -20,7 +20,8 @@ __all__ = ["NOISE", "History", "key", "rebuild", "same", "step", "suppress"]
 
 NOISE = "noise@1"
 WINDOW = 30  # versions in which a text that comes back is not new
-PASSING = 3  # versions: a text that leaves so soon after it came was a banner or an error message
+PASSING = "passing"
+PASSING_WINDOW = 3  # versions: a text that leaves so soon after it came was a banner or an error message
 SLOT_WINDOW = 10
 # A slot is volatile when at least 4 versions were seen, of which at least 3 and 30 % changed it.
 SLOT_OBSERVED = 4
@@ -63,6 +64,10 @@ class History:
 
     def knows(self, text: str) -> bool:
         return hashed(key(text)) in self.seen
+
+    def returns(self, text: str) -> bool:
+        """Whether an earlier version had it and the newest has not."""
+        return self.seen.get(hashed(key(text)), self.versions) < self.versions - 1
 
     def lost(self, text: str) -> bool:
         return hashed(key(text)) in self.gone
@@ -116,7 +121,7 @@ def step(history: History, document: Document) -> History:
     left = {text: now for text, last in history.seen.items() if last == now - 1 and text not in current}
     fresh = {text: now for text in current if now and history.seen.get(text) != now - 1}
     seen = _recent({**history.seen, **current}, now)
-    came = _recent({**history.came, **fresh}, now, MOST_TEXTS // 4, PASSING)
+    came = _recent({**history.came, **fresh}, now, MOST_TEXTS // 4, PASSING_WINDOW)
     gone = _recent({**history.gone, **left}, now, MOST_TEXTS // 4)
     return History(now + 1, seen, came, gone, _slots(history, {path: hashed("".join(t)) for path, t in held.items()}))
 
@@ -144,10 +149,11 @@ def suppress(
     """
     standing = {key(block.text) for block in _visible(new)}
     guard = Guard(protected)
-    return tuple(
-        edit if guard.touched_by(edit) else replace(edit, suppressed_by=_rule(edit, old, new, history, standing))
-        for edit in edits
-    )
+    rules = ["" if guard.touched_by(edit) else _rule(edit, old, new, history, standing) for edit in edits]
+    if "" in rules:
+        # Only a change that does nothing but take away what had just come takes a banner away; an author rewrites.
+        rules = ["" if rule == PASSING else rule for rule in rules]
+    return tuple(replace(edit, suppressed_by=rule) for edit, rule in zip(edits, rules, strict=True))
 
 
 def same(old: Document, new: Document, protected: Sequence[str] = ()) -> bool:
@@ -172,15 +178,18 @@ def _rule(edit: Edit, old: Document, new: Document, history: History, standing: 
         return "chrome"
     if edit.kind is EditKind.MOVED:
         return "reordered"
-    if now and history.knows(now.text):
+    if now and history.returns(now.text):
         return "seen-before"
+    # A cell that takes the value of another cell has changed; a block that stands once more, or once less, has not.
+    if now and not was and history.knows(now.text):
+        return "repeated"
     if was and not now:
         if key(was.text) in standing:
             return "repeated"
         if history.lost(was.text):
             return "flapping"
         if history.passing(was.text):
-            return "passing"
+            return PASSING
     if history.volatile(place.path) and place.link_chars >= 0.9 * len(place.text):
         return "volatile-slot"
     return "short" if not (was and now) and _short(place.text) else ""
