@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sourcewatch.analysis import classify, extract, sniff
 from sourcewatch.domain.capture import Capture, Exchange
@@ -170,3 +172,36 @@ def test_a_notice_beside_the_text_that_was_accepted_decides_nothing(case: StandI
     page = str(case.page).replace("<body>", "<body>" + stand_ins.ARTICLE)
     both = replace(case, page=page, before=PAGE, unknown="", leads=())
     assert classify.classify(reading(both)).word == "ok"
+
+
+@given(
+    st.binary(max_size=400), st.integers(200, 599), st.sampled_from(["text/html", "application/json", "image/png", ""])
+)
+@settings(max_examples=150, deadline=None)
+def test_any_bytes_get_the_same_verdict_twice_and_no_error_is_an_access(
+    body: bytes, status: int, media_type: str
+) -> None:
+    case = StandIn("any", "ok", page=body, status=status, type=media_type)
+    first, second = (classify.classify(reading(case)) for _ in range(2))
+    assert first == second and first.rule
+    assert status < 300 or not first.accessed
+    assert classify.follow(reading(case)) == "" or status < 300
+
+
+@given(st.sampled_from([c for c in stand_ins.ALL if c.rule and c.status == 200 and isinstance(c.page, str)]), st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_cut_or_doubled_stand_in_never_breaks_the_judge(case: StandIn, data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(case.page)))
+    for page in (case.page[:at], case.page[at:], case.page + case.page[:at]):  # type: ignore[operator]
+        assert classify.classify(reading(replace(case, page=page))).rule
+
+
+def test_a_pdf_without_a_text_layer_is_read_and_says_so() -> None:
+    url = SITE + "/papers/cache.pdf"
+    answer = Exchange(url, 200, (("Content-Type", "application/pdf"),), b"%PDF-1.7")
+    read = Document(Form.PDF, notes=("no text layer",))
+    source = Source("s", "A", "t", url=url)
+    verdict = classify.classify(
+        Reading(source, Capture(NOW, (answer,)), Payload(answer.body, "sha256:"), Form.PDF, read)
+    )
+    assert (verdict.word, verdict.evidence) == ("ok", "no text layer")

@@ -36,7 +36,7 @@ def segments(path: str) -> list[str]:
     return [part for part in path.split("/") if part]
 
 
-def is_front(path: str, query: str = "") -> bool:
+def is_front(path: str) -> bool:
     """Whether a path is a home page's: the root, an index, a language's start."""
     parts = [p for p in segments(path) if not LOCALE.match(p)]
     return not parts or (len(parts) == 1 and bool(FRONT.match(parts[0])))

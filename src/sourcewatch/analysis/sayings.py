@@ -11,7 +11,7 @@ from importlib.resources import files
 def saying(kind: str) -> re.Pattern[str]:
     """One pattern for all sayings of a kind, for text in lower case. Raises KeyError for an unknown kind."""
     # Asking first whether a word starts here saves five of six tries at the alternatives.
-    return re.compile(f"(?<![a-z])(?:{'|'.join(_kinds()[kind])})")
+    return re.compile(f"(?<![a-z])(?:{'|'.join(_kinds()[kind])})", re.MULTILINE)
 
 
 @cache
