@@ -86,7 +86,18 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
         "{needs} 项待处理 · {changes} 处改动 · {unread} 个读不到 · {quiet} 个无变化 · {unlocated} 个地址未知",
         "{needs} need you · {changes} changed · {unread} unreadable · {quiet} quiet · {unlocated} unlocated",
     ),
-    "figure_changed": ("图片已换", "the figure was changed"),
+    "sum_checked": (
+        "检查 {n} 个：读到 {read}，未读到 {unread}；新版本 {new}，改动 {changed}",
+        "{n} checked: {read} read, {unread} not; {new} new versions, {changed} changes",
+    ),
+    "sum_put_off": ("推迟 {n} 个：对方要求稍后再来", "{n} put off: their hosts asked us to wait"),
+    "sum_changed": ("有改动", "changed"),
+    "sum_edits": ("{n} 处（{kind}，{extent}）", "{n} edits ({kind}, {extent})"),
+    "sum_quotes": ("引文不再成立", "quotes that do not stand"),
+    "sum_figures": ("未读到的图片", "figures not read"),
+    "sum_unread": ("未读到", "not read"),
+    "sum_more": ("……另有 {n} 个", "… and {n} more"),
+    "sum_since": ("自 {at} 起", "since {at}"),
 }
 
 # verdict: (zh-CN, en)

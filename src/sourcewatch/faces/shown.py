@@ -19,32 +19,33 @@ MOST_LINES = 20
 def summary(lines: Sequence[Mapping[str, Any]], void_reason: str | None, voice: Voice) -> str:
     """What a pass found, the loudest first; whole in its numbers, short in its lists."""
     checked = [x for x in lines if "verdict" in x]
-    read = [x for x in checked if x["accessed"]]
-    out = [
-        f"{len(checked)} checked: {len(read)} read, {len(checked) - len(read)} not; "
-        f"{sum(x['new_version'] for x in checked)} new versions, "
-        f"{sum(x['change'] is not None for x in checked)} changes"
-    ]
+    read = sum(x["accessed"] for x in checked)
+    counts = {"new": sum(x["new_version"] for x in checked), "changed": sum(x["change"] is not None for x in checked)}
+    out = [voice.say("sum_checked", n=len(checked), read=read, unread=len(checked) - read, **counts)]
     if put_off := len(lines) - len(checked):
-        out.append(f"{put_off} put off: their hosts asked us to wait")
+        out.append(voice.say("sum_put_off", n=put_off))
     if void_reason:
-        out.append(voice.say("void", why=plain(void_reason)))
-    out += _listed("changed", [_changed(x) for x in checked if x["change"] is not None])
-    out += _listed("quotes that do not stand", [_quotes(x) for x in checked if _broken(x)])
-    out += _listed("figures not read", [f"{x['source']}: {_figures(x)}" for x in checked if _figures(x)])
-    out += _listed("not read", [_failed(x, voice) for x in checked if not x["accessed"]])
+        return "\n".join([*out, voice.say("void", why=plain(void_reason))])
+    out += _listed("sum_changed", [_changed(x, voice) for x in checked if x["change"] is not None], voice)
+    out += _listed("sum_quotes", [_quotes(x) for x in checked if _broken(x)], voice)
+    figures = [f"{x['source']}: {f}" for x in checked if (f := _figures(x, voice))]
+    out += _listed("sum_figures", figures, voice)
+    out += _listed("sum_unread", [_failed(x, voice) for x in checked if not x["accessed"]], voice)
     return "\n".join(out)
 
 
-def _listed(title: str, rows: Sequence[str]) -> list[str]:
+def _listed(title: str, rows: Sequence[str], voice: Voice) -> list[str]:
     if not rows:
         return []
-    more = [f"  … and {len(rows) - MOST_LINES} more"] if len(rows) > MOST_LINES else []
-    return [f"\n{title}:", *(f"  {plain(row)}" for row in rows[:MOST_LINES]), *more]
+    more = [f"  {voice.say('sum_more', n=len(rows) - MOST_LINES)}"] if len(rows) > MOST_LINES else []
+    return [f"\n{voice.say(title)}:", *(f"  {plain(row)}" for row in rows[:MOST_LINES]), *more]
 
 
-def _changed(x: Mapping[str, Any]) -> str:
-    return f"{x['source']}: {x['significance']}, {x['change']['edits']} edits ({x['change']['extent']})"
+def _changed(x: Mapping[str, Any], voice: Voice) -> str:
+    change = x["change"]
+    extent = voice.say(f"e_{change['extent']}", kept=f"{change['kept']:.0%}")
+    kind = voice.say(f"s_{x['significance']}")
+    return f"{x['source']}: {voice.say('sum_edits', n=change['edits'], kind=kind, extent=extent)}"
 
 
 def _broken(x: Mapping[str, Any]) -> list[str]:
@@ -57,13 +58,14 @@ def _quotes(x: Mapping[str, Any]) -> str:
     return f"{x['source']}: " + ", ".join(f"{kinds.count(k)} {k}" for k in dict.fromkeys(kinds))
 
 
-def _figures(x: Mapping[str, Any]) -> str:
-    bad = [e for e in x["embeds"] if e["verdict"] not in ("ok", "redirected_permanent", "redirected_temporary")]
-    return ", ".join(f"{e['url']} ({e['verdict']})" for e in bad) if x["verdict"] == "ok_partial" else ""
+def _figures(x: Mapping[str, Any], voice: Voice) -> str:
+    bad = [e for e in x["embeds"] if not WORDS[e["verdict"]].accessed]
+    return ", ".join(f"{e['url']} ({voice.word(e['verdict'])})" for e in bad)
 
 
 def _failed(x: Mapping[str, Any], voice: Voice) -> str:
-    since = f", since {x['failing_since']}" if x["failing_since"] else ""
+    since = f"，{voice.say('sum_since', at=x['failing_since'])}" if x["failing_since"] else ""
+    since = since if voice.language == "zh-CN" else since.replace("，", ", ")
     return f"{x['source']}: {x['verdict']} – {voice.word(x['verdict'])}{since}"
 
 
