@@ -352,3 +352,11 @@ def test_entities_of_a_real_page_are_decoded_once() -> None:
 def test_right_to_left_text_keeps_its_letters() -> None:
     page = read((FIXTURES / "readability-rtl-1.html").read_text(encoding="utf-8"))
     assert page.blocks
+
+
+def test_a_page_that_hides_itself_until_its_scripts_run_is_read_as_if_they_had() -> None:
+    article = "<p>The whole article stands in here, and no reader sees it before the scripts have run.</p>" * 5
+    hidden = extract(f'<body style="display:none">{article}</body>', url="https://a.example/")
+    assert {b.label for b in hidden.blocks} == {Label.MAIN}
+    partly = extract(f"<p>Seen.</p><div hidden>{article}</div>", url="https://a.example/")
+    assert {b.label for b in partly.blocks} == {Label.MAIN, Label.HIDDEN}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -101,6 +102,19 @@ def test_white_space_and_a_moving_counter_are_no_version(site: Site, watch: Watc
     line = watch.passes(rows, days(1))["p"]
     assert line["accessed"] and not line["new_version"] and line["change"] is None
     assert watch.dates(days(1))["p"]["last_accessed"] == "2026-10-21T03:03:00Z"
+
+
+def test_another_encoding_is_an_event_and_no_change_of_the_text(site: Site, watch: Watch) -> None:
+    text = "<p>单集群每天处理一百五十五万亿个词元，低谷电价下每卡每小时收入三十八美元。</p>" * 3
+    whole = f"<!doctype html><html><head><title>生产</title></head><body><main>{text}</main></body></html>"
+    rows = row("p", site.url("/p"))
+    site.pages["/p"] = (200, {"Content-Type": "text/html; charset=gb18030"}, whole.encode("gb18030"))
+    watch.passes(rows, START)
+    site.pages["/p"] = (200, {"Content-Type": "text/html; charset=utf-8"}, whole.encode())
+    line = watch.passes(rows, days(1))["p"]
+    assert line["accessed"] and not line["new_version"]
+    last = watch.ask(lambda h: h.ledger.recall("p").last)
+    assert last.facts["events"] == ["encoding: gb18030 → utf-8"]
 
 
 def test_changed_figures_in_a_quote_need_somebody(site: Site, watch: Watch) -> None:
@@ -225,7 +239,11 @@ def test_another_picture_under_the_same_address_is_a_change_of_figures(
     watch.passes(row("article", site.url("/p")), START)
     site.pages["/panel.png"] = (200, {"Content-Type": "image/png"}, other)
     watch.passes(row("article", site.url("/p")), days(1))
-    [change] = watch.ask(lambda h: publish.report(h.settings, h.ledger, days(1), START).changes)
+    report = watch.ask(lambda h: publish.report(h.settings, h.ledger, days(1), START, h.snapshots))
+    [change] = report.changes
+    assert [p and p.data for p in change.pictures] == [picture, other]
+    html = render.html(report)
+    assert all(f'src="data:image/png;base64,{b64encode(p).decode()}"' in html for p in (picture, other))
     told = "".join(p.text for e in change.edits for p in e.parts)
     assert change.significance == "figures" and change.source.parent == "article"
     assert hashlib.sha256(picture).hexdigest() in told and hashlib.sha256(other).hexdigest() in told

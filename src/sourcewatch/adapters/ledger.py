@@ -230,7 +230,8 @@ class Ledger:
             "version": version if verdict.accessed else None,
         }
         ms = round(finding.seconds * 1000)
-        if verdict.accessed and not finding.judgement.changed and self._extend(c, finding, values, ms):
+        plain = not finding.judgement.changed and not finding.judgement.events
+        if verdict.accessed and plain and self._extend(c, finding, values, ms):
             return
         c.execute(
             insert(t.checks).values(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
-from sourcewatch.domain.document import Block, Document, Embed, Form, Label, Link
+from sourcewatch.domain.document import VISIBLE, Block, Document, Embed, Form, Label, Link
 
 from .address import absolute, on_the_web
 from .elements import SPECIAL
@@ -23,6 +24,7 @@ REFRESH = re.compile(
     r"(?:url\s{0,99}=\s{0,99})?(?:\"([^\"]*)|'([^']*)|(.*))",
     re.I | re.S,
 )
+ARTICLE_CHARS = 300  # less may be a form's or a dialog's words
 MOST_INNER = 500  # templates, noscripts and srcdoc frames that are read beside the page itself
 Labeller = Callable[[Place], Label]
 
@@ -92,6 +94,7 @@ def _document(walk: Walk, url: str, form: Form, notes: tuple[str, ...]) -> Docum
     base = absolute(url, walk.base) or url if walk.base else url
     label = _labeller(walk)
     blocks = _blocks(walk, label)
+    blocks = _shown(blocks)
     target, after_s = _refresh(walk.refresh)
     return Document(
         form,
@@ -106,6 +109,14 @@ def _document(walk: Walk, url: str, form: Form, notes: tuple[str, ...]) -> Docum
         anchors=frozenset(walk.anchors),
         notes=notes,
     )
+
+
+def _shown(blocks: list[Block]) -> list[Block]:
+    """A page with nothing to see and an article hidden shows itself by script: what it hides is what readers see."""
+    hidden = sum(len(b.text) for b in blocks if b.label is Label.HIDDEN)
+    if hidden < ARTICLE_CHARS or any(b.label in VISIBLE for b in blocks):
+        return blocks
+    return [replace(b, label=Label.MAIN) if b.label is Label.HIDDEN else b for b in blocks]
 
 
 def _labeller(walk: Walk) -> Labeller:

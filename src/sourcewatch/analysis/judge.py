@@ -157,8 +157,16 @@ def _accepted_judgement(
         history=noise.step(history, document).to_json() if changed else "",
         packed=pack(document) if changed else b"",
         maker=MAKER,
+        events=_events(accepted, document),
         reread=accepted.document if accepted is not None and task.before is not None else None,
     )
+
+
+def _events(accepted: Accepted | None, document: Document) -> tuple[str, ...]:
+    """What an editor may want to know and no reader sees: the page is written in another encoding."""
+    if accepted is None or not accepted.document.codec or accepted.document.codec == document.codec:
+        return ()
+    return (f"encoding: {accepted.document.codec} → {document.codec}",)
 
 
 def _sightings(source: Source, document: Document, before: Sequence[Sighting]) -> tuple[Sighting, ...]:

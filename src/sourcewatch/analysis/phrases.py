@@ -86,6 +86,8 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
         "{needs} 项待处理 · {changes} 处改动 · {unread} 个读不到 · {quiet} 个无变化 · {unlocated} 个地址未知",
         "{needs} need you · {changes} changed · {unread} unreadable · {quiet} quiet · {unlocated} unlocated",
     ),
+    "before": ("之前", "before"),
+    "after": ("之后", "after"),
     "sum_checked": (
         "检查 {n} 个：读到 {read}，未读到 {unread}；新版本 {new}，改动 {changed}",
         "{n} checked: {read} read, {unread} not; {new} new versions, {changed} changes",

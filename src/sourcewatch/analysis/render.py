@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -13,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..domain.change import Edit, EditKind, Extent, Part
-from ..domain.report import ChangeLine, Line, QuoteGroup, QuoteLine, Report
+from ..domain.report import ChangeLine, Line, Picture, QuoteGroup, QuoteLine, Report
 from . import excerpt
 from .voice import Voice
 
@@ -54,12 +55,18 @@ def html(report: Report, language: str | None = None) -> str:
             marked_parts=lambda parts: Markup(excerpt.as_html(excerpt.shortened(parts))),
             plain=excerpt.plain,
             href=safe_href,
+            data_url=data_url,
             needs=needing(report),
             by_state=by_state,
             used=used_on,
             counts=counts(report, voice),
         )
     )
+
+
+def data_url(picture: Picture) -> str:
+    """A picture inside the page itself: a report asks nobody for anything."""
+    return f"data:{picture.media_type};base64,{b64encode(picture.data).decode('ascii')}"
 
 
 def safe_href(url: str | None) -> str:

@@ -20,7 +20,8 @@ class Judgement:
     *changed*: the source's content is new against the last accepted version. *follow*: a meta refresh or Refresh header
     to be followed before anything is believed. *history* is the noise state after this version, as JSON, or "".
     *packed* is the document of a new version, packed where it was read. *reread* is the last accepted version as
-    today's extractor reads it, when another one had read it.
+    today's extractor reads it, when another one had read it. *events* are facts that are no change of the text, such
+    as another encoding.
     """
 
     verdict: Verdict
@@ -34,6 +35,7 @@ class Judgement:
     maker: str = ""
     reread: Document | None = None
     packed: bytes = b""
+    events: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.changed and not self.verdict.accessed:

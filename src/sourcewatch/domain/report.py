@@ -46,8 +46,16 @@ class QuoteGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A raster image as it was kept, small enough to be shown in a report."""
+
+    media_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeLine:
-    """A change between two versions of one source, with its edits."""
+    """A change between two versions of one source, with its edits; of a figure the *pictures* before and after."""
 
     source: Source
     seen_at: datetime
@@ -61,6 +69,7 @@ class ChangeLine:
     suppressed: int
     confirmed: bool
     parent: Source | None = None
+    pictures: tuple[Picture | None, Picture | None] = (None, None)
 
 
 @dataclass(frozen=True, slots=True)

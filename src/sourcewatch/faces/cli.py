@@ -199,9 +199,8 @@ def report(
         raise typer.BadParameter("--language knows zh-CN and en")
     with _house() as house:
         moment = wiring.now()
-        values = publish.report(
-            house.settings, house.ledger, moment, since_of(since, house.settings.site.timezone, moment)
-        )
+        after = since_of(since, house.settings.site.timezone, moment)
+        values = publish.report(house.settings, house.ledger, moment, after, house.snapshots)
         single = out is not None and len(wanted) == 1 and (str(out) == "-" or out.suffix)
         if single and str(out) == "-":
             typer.echo(writers[wanted[0]](values, language), nl=False)

@@ -148,7 +148,9 @@ def show(out: Path | None) -> int:
                 tally = asyncio.run(passed(clock=_standing_still(at)))
                 words = ", ".join(f"{n} {word}" for word, n in sorted(tally.words.items()))
                 typer.echo(f"{at:%Y-%m-%d}: {tally.checked} checked ({words})")
-            report = publish.report(house.settings, house.ledger, present, present - timedelta(weeks=3))
+            report = publish.report(
+                house.settings, house.ledger, present, present - timedelta(weeks=3), house.snapshots
+            )
     for name, text in (("html", render.html(report)), ("md", render.markdown(report))):
         write_whole(folder / "reports" / f"demo.{name}", text)
     typer.echo(f"\nThe report: {folder / 'reports' / 'demo.html'}")

@@ -117,6 +117,7 @@ def last_check(span: Span) -> str:
         f"  rule {span.verdict.rule}: {span.verdict.evidence or '–'}",
     ]
     out += [f"  {hop['status']} {hop['url']}" for hop in span.facts.get("hops", [])]
+    out += [f"  {event}" for event in span.facts.get("events", [])]
     out += [f"  figure {e['verdict']}: {e['alt'] or e['url']}" for e in span.facts.get("embeds", [])]
     if certificate := span.facts.get("certificate"):
         issued = f"issued by {certificate['issuer']}, until {certificate['not_after']}"

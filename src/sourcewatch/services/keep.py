@@ -168,6 +168,8 @@ def _facts(finding: Finding) -> dict[str, Any]:
         facts["failed_url"] = fetched.url
         if fetched.certificate is not None:
             facts["certificate"] = _leaf(fetched.certificate)
+    if finding.judgement.events:
+        facts["events"] = list(finding.judgement.events)
     if finding.attempts > 1:
         facts["attempts"] = finding.attempts
     return facts

@@ -9,12 +9,15 @@ from typing import Any
 
 from ..analysis import dates
 from ..domain.change import Sighting, SightingKind, unpack_edits
+from ..domain.errors import StorageError
 from ..domain.kept import ChangeRow, Quoted, VersionRow
-from ..domain.report import ChangeLine, ClaimLine, Line, QuoteGroup, QuoteLine, Report
+from ..domain.report import ChangeLine, ClaimLine, Line, Picture, QuoteGroup, QuoteLine, Report
 from ..domain.source import Quote, Settings, Source, SourceKind
 from ..domain.standing import Standing
-from .ports import Ledger
+from .ports import Ledger, Snapshots
 
+SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})  # no SVG: it may hold scripts
+MOST_PICTURE_BYTES = 400_000  # a report is one file that is mailed
 MOST_CHANGES = 500  # newest first; a longer report is not read
 
 
@@ -49,11 +52,20 @@ def view(settings: Settings, ledger: Ledger, now: datetime) -> View:
     return View(settings, now, declared | found, ledger.standings(), ledger.newest_sightings())
 
 
-def report(settings: Settings, ledger: Ledger, now: datetime, since: datetime | None = None) -> Report:
-    """The report of everything that happened since, and of where everything stands now."""
+def report(
+    settings: Settings,
+    ledger: Ledger,
+    now: datetime,
+    since: datetime | None = None,
+    snapshots: Snapshots | None = None,
+) -> Report:
+    """The report of everything that happened since, and of where everything stands now.
+
+    Changed pictures are read back from *snapshots*, where given, to be shown side by side.
+    """
     seen = view(settings, ledger, now)
     quotes, unverified = _quotes(seen)
-    changes = _changes(seen, ledger, since)
+    changes = _changes(seen, ledger, since, snapshots)
     changed = {c.source.id for c in changes}
     lines = [seen.line(s) for s in seen.sources.values() if s.url or s.id in seen.standings]
     failing = [x for x in lines if x.standing.failing_since is not None]
@@ -115,7 +127,7 @@ def _named_figure(seen: View, page: Source, quote: Quote) -> Source | None:
     )
 
 
-def _changes(seen: View, ledger: Ledger, since: datetime | None) -> list[ChangeLine]:
+def _changes(seen: View, ledger: Ledger, since: datetime | None, snapshots: Snapshots | None) -> list[ChangeLine]:
     lines: list[ChangeLine] = []
     versions: dict[str, dict[int, VersionRow]] = {}
     for row in ledger.changes_since(since):
@@ -124,18 +136,21 @@ def _changes(seen: View, ledger: Ledger, since: datetime | None) -> list[ChangeL
             continue
         if source.id not in versions:
             versions[source.id] = {v.id: v for v in ledger.versions(source.id)}
-        lines.append(_change_line(seen, source, row, versions[source.id]))
+        lines.append(_change_line(seen, source, row, versions[source.id], snapshots))
     order = list(type(lines[0].significance)) if lines else []
     return sorted(lines, key=lambda c: (order.index(c.significance), -c.seen_at.timestamp()))
 
 
-def _change_line(seen: View, source: Source, row: ChangeRow, versions: Mapping[int, VersionRow]) -> ChangeLine:
+def _change_line(
+    seen: View, source: Source, row: ChangeRow, versions: Mapping[int, VersionRow], snapshots: Snapshots | None
+) -> ChangeLine:
     edits, title = unpack_edits(row.packed)
+    before, after = versions[row.from_version], versions[row.to_version]
     return ChangeLine(
         source=source,
         seen_at=row.seen_at,
-        from_at=versions[row.from_version].captured_at,
-        to_at=versions[row.to_version].captured_at,
+        from_at=before.captured_at,
+        to_at=after.captured_at,
         significance=row.significance,
         drift=row.drift,
         edits=edits,
@@ -144,7 +159,19 @@ def _change_line(seen: View, source: Source, row: ChangeRow, versions: Mapping[i
         suppressed=row.suppressed,
         confirmed=row.confirmed_at is not None,
         parent=seen.sources.get(source.parent) if source.parent else None,
+        pictures=(_picture(before, snapshots), _picture(after, snapshots)),
     )
+
+
+def _picture(version: VersionRow, snapshots: Snapshots | None) -> Picture | None:
+    """The version's bytes when they are a raster image of moderate size; None for all else, or when it is damaged."""
+    if snapshots is None or version.media_type not in SHOWN or version.size_bytes > MOST_PICTURE_BYTES:
+        return None
+    try:
+        kept = snapshots.exchange(version.path, version.offset)
+    except StorageError:
+        return None  # a damaged snapshot is told by who reads it; a report is still owed
+    return None if kept.header("content-encoding") else Picture(version.media_type, kept.body)
 
 
 def _claims(seen: View) -> list[ClaimLine]:
