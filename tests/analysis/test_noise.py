@@ -49,7 +49,6 @@ def judged(*versions: Document, protected: tuple[str, ...] = ()) -> list[str]:
         ("Effective 28 août 2025", "Effective 28 August 2025", "locale-date"),
         ("自 2025 年 8 月 28 日起生效", "自 2025-08-28 起生效", "locale-date"),
         ("We've said so", "We’ve said so", "typography"),
-        ("Our COMPANY and its partners", "Our Company and its partners", "typography"),
         ("one  two\u00a0three café", "one two three cafe\u0301", "whitespace"),
     ],
 )
@@ -68,6 +67,7 @@ def test_what_moves_by_itself_is_masked(old: str, new: str, rule: str) -> None:
         ("You have 30 days to object", "You have 14 days to object"),
         ("Rate limit: 100 requests", "Rate limit: 200 requests"),
         ("5 年前成立的公司", "5 年后成立的公司"),
+        ("We may share Customer Data with them", "We may share customer data with them"),
     ],
 )
 def test_what_means_something_is_told(old: str, new: str) -> None:
@@ -76,9 +76,17 @@ def test_what_means_something_is_told(old: str, new: str) -> None:
 
 
 def test_a_text_that_comes_back_is_not_new() -> None:
-    a, b = document(*PROSE, "Price: 10 euros a month"), document(*PROSE, "Price: 12 euros a month")
+    a, b = document(*PROSE, "Ask our sales team about it"), document(*PROSE, "Ask our partners in sales about it")
     assert judged(a, b) == [""]
     assert judged(a, b, a) == ["seen-before"]
+
+
+def test_a_figure_that_comes_back_is_told_once_and_then_flaps() -> None:
+    a, b = document(*PROSE, "Price: 10 euros a month"), document(*PROSE, "Price: 12 euros a month")
+    assert judged(a, b) == [""]
+    assert judged(a, b, a) == [""]
+    assert judged(a, b, a, b) == ["seen-before"]
+    assert judged(a, b, a, b, a) == ["seen-before"]
 
 
 def test_a_cell_that_takes_the_value_of_another_cell_has_changed() -> None:
@@ -166,10 +174,10 @@ def test_a_quote_shields_itself_and_not_the_counter_beside_it() -> None:
     assert judged(document(*PROSE, text), document(*PROSE, changed), protected=("They serve many",)) == ["masked-time"]
 
 
-def test_a_reverted_number_is_told_when_it_is_quoted() -> None:
+def test_a_quote_that_flaps_is_told_each_time() -> None:
     a, b = document(*PROSE, "The hit rate is 80%."), document(*PROSE, "The hit rate is 82%.")
-    assert judged(a, b, a) == ["seen-before"]
-    assert judged(a, b, a, protected=("hit rate is 80%",)) == [""]
+    assert judged(a, b, a, b, a) == ["seen-before"]
+    assert judged(a, b, a, b, a, protected=("hit rate is 80%",)) == [""]
 
 
 def test_a_moved_quote_is_told() -> None:

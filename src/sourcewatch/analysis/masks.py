@@ -144,11 +144,14 @@ def key(text: str) -> str:
 
 
 def difference(old: str, new: str) -> str:
-    """The rule that makes two texts one: "whitespace", "typography", a mask's name; "" when they differ in meaning."""
+    """The rule that makes two texts one: "whitespace", "typography", a mask's name; "" when they differ in meaning.
+
+    Letter case is meaning: "Customer Data" is a defined term of a contract, "customer data" is not.
+    """
     old, new = plain(old), plain(new)
     if old == new:
         return "whitespace"
-    if typographic(old).casefold() == typographic(new).casefold():
+    if typographic(old) == typographic(new):
         return "typography"
     if max(len(old), len(new)) <= MOST_CHARS:
         for mask in MASKS:

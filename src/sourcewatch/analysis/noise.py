@@ -13,6 +13,8 @@ from hashlib import blake2b
 
 from sourcewatch.analysis.guard import Guard
 from sourcewatch.analysis.masks import difference, key, plain
+from sourcewatch.analysis.normalise import simplified, typographic
+from sourcewatch.analysis.numbers import facts
 from sourcewatch.domain.change import Edit, EditKind
 from sourcewatch.domain.document import VISIBLE, Block, Document, Label
 
@@ -178,7 +180,7 @@ def _rule(edit: Edit, old: Document, new: Document, history: History, standing: 
         return "chrome"
     if edit.kind is EditKind.MOVED:
         return "reordered"
-    if now and history.returns(now.text):
+    if now and history.returns(now.text) and not (was and _figure_reverted(was, now, history)):
         return "seen-before"
     # A cell that takes the value of another cell has changed; a block that stands once more, or once less, has not.
     if now and not was and history.knows(now.text):
@@ -193,6 +195,14 @@ def _rule(edit: Edit, old: Document, new: Document, history: History, standing: 
     if history.volatile(place.path) and place.link_chars >= 0.9 * len(place.text):
         return "volatile-slot"
     return "short" if not (was and now) and _short(place.text) else ""
+
+
+def _figure_reverted(was: Block, now: Block, history: History) -> bool:
+    """A figure that returns is told once: who was told 12 must not go on believing it. From then on it flaps."""
+    if history.lost(was.text):
+        return False
+    old, new = ([fact.value for fact in facts(simplified(typographic(block.text)))] for block in (was, now))
+    return old != new
 
 
 def _short(text: str) -> bool:
