@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcewatch.analysis import align, diff
+from sourcewatch.analysis import align, diff, pairing
 from sourcewatch.analysis.tokens import tokens
 from sourcewatch.domain.change import Edit, EditKind, Op
 from sourcewatch.domain.document import Block, Label
@@ -186,3 +190,47 @@ def test_more_distinct_lines_than_there_are_code_points_are_still_aligned() -> N
 def test_other_texts_of_thousands_of_blocks_are_told_without_pairs() -> None:
     old, new = sentences(6_000), [s[::-1] for s in sentences(6_500)]
     assert diff.apply(diff.edits(blocks(old), blocks(new)), old) == new
+
+
+def test_a_text_of_more_than_twenty_thousand_blocks_still_differs_block_by_block() -> None:
+    old = sentences(25_000)
+    new = [s.replace("value", "worth") if n % 5_000 == 17 else s for n, s in enumerate(old) if n != 12_000]
+    found = diff.edits(blocks(old), blocks(new))
+    assert [edit.kind for edit in found].count(EditKind.REPLACED) == 5
+    assert [edit.old for edit in found if edit.kind is EditKind.DELETED] == [12_000]
+    assert len(found) == 6
+
+
+def test_a_run_of_blocks_too_long_to_compare_each_with_each_is_paired_along_its_diagonal() -> None:
+    old, new = sentences(600), [s.replace("value", "worth") for s in sentences(600)]
+    assert pairing.MOST_PAIRINGS < 600 * 600
+    assert [(e.kind, e.old, e.new) for e in diff.edits(blocks(old), blocks(new))] == [
+        (EditKind.REPLACED, n, n) for n in range(600)
+    ]
+
+
+SAME_EDITS = """
+import random
+from sourcewatch.analysis.diff import edits
+from sourcewatch.domain.document import Block
+draw = random.Random(3)
+words = "engine cache token price model node 155 160 4–7% 缓存 命中率 the of and to".split()
+old = [" ".join(draw.choices(words, k=draw.randint(1, 400))) for _ in range(60)]
+new = [" ".join(w if draw.random() > 0.2 else draw.choice(words) for w in t.split()) for t in old]
+new[10:20] = old[20:10:-1]
+print(repr(edits([Block(t) for t in old], [Block(t) for t in new])))
+"""
+
+
+def test_the_same_texts_give_the_same_edits_in_any_process() -> None:
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", SAME_EDITS],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(told) == 1
+    assert b"REPLACED" in told.pop()
