@@ -82,6 +82,16 @@ def test_all_faults_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) ->
     assert [f.split(":")[0] for f in faults(tmp_path, text)] == ["9", "11", "12"]
 
 
+def test_names_that_lead_nowhere_are_told_beside_bad_values(tmp_path: Path) -> None:
+    text = HEAD + ROW.replace('tier = "A"', 'tier = "Z"') + 'every = "soon"\n' + ROW + "colour = 1\n"
+    assert [f.split(": ")[1] for f in faults(tmp_path, text)] == [
+        "source.tier",
+        "source.every",
+        "source.id",
+        "source.colour",
+    ]
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [

@@ -73,7 +73,7 @@ def test_a_tail_from_the_last_access_stands_as_the_whole_does(history: list[Span
 def test_one_more_check_can_be_added_without_reading_the_others_again(history: list[Span], word: str) -> None:
     at = (history[-1].last_at if history else START) + timedelta(hours=1)
     added = span(99, word, at)
-    assert after(standing(history), added.verdict, at, added.version) == standing([*history, added])
+    assert after(standing(history), added.verdict, at, added.version, added.final_url) == standing([*history, added])
 
 
 @pytest.mark.parametrize(

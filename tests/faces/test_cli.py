@@ -62,7 +62,8 @@ def test_findings_make_exit_code_one_only_when_asked_for(tmp_path: Path, site: S
     write_sources(
         tmp_path, row("p", site.url("/p"), "nobody says this sentence anywhere") + row("gone", site.url("/gone"))
     )
-    assert sourcewatch(tmp_path, "run", "--fail-on", finding).returncode == code
+    for _ in range(2):  # what is broken stays broken when nothing is due
+        assert sourcewatch(tmp_path, "run", "--fail-on", finding).returncode == code
 
 
 def test_without_fail_on_the_web_cannot_fail_a_run(tmp_path: Path, site: Site) -> None:
@@ -156,6 +157,7 @@ def test_report_history_diff_status_and_export_show_what_was_found(tmp_path: Pat
     site.pages["/p"] = page("Notes", BODY + "<p>A sentence that was added on the second day, for 155 readers.</p>")
     sourcewatch(tmp_path, "run", "p")
     html, markdown = sourcewatch(tmp_path, "report").stdout.split()
+    assert (tmp_path / "reports" / "latest.html").read_text("utf-8") == Path(html).read_text("utf-8")
     assert "155 readers" in Path(html).read_text("utf-8") and "**A sentence that was added" in Path(markdown).read_text(
         "utf-8"
     )
@@ -222,6 +224,7 @@ def test_the_demo_shows_the_whole(tmp_path: Path) -> None:
     needs, rest = report.split("## 改动")
     assert "4–7% → 3–5%" in needs and "唯一依据是一张图片，该图读不到（SSL 证书签发者不受信任" in needs
     assert "所在页面的正文已于" in needs and "gone-page" in needs
+    assert "guide" in rest.split("## 地址已变")[1].split("##")[0]
     assert "scheduler-notes" in rest.split("## 我们读不到的内容")[1] and "验证码" in rest
     assert "状态 200，但网站说该页不存在" in rest
     assert "thread" not in rest.split("## 我们读不到的内容")[0], "a moving score is noise"

@@ -125,7 +125,7 @@ def test_changed_figures_in_a_quote_need_somebody(site: Site, watch: Watch) -> N
     line = watch.passes(rows, days(1))["p"]
     assert line["significance"] == "quote" and line["confirmed"] is False and line["change"]["edits"] == 1
     report = watch.report(days(1))
-    assert "numbers changed: 4–7% → 3–5%" in report and "~~4–7%~~**3–5%**" in report
+    assert "numbers changed: 4–7% → 3–5%" in report and "~~4–7%~~ **3–5%**" in report
 
 
 def test_a_quote_that_never_stood_is_told_at_once(site: Site, watch: Watch) -> None:
@@ -214,6 +214,16 @@ def test_the_text_is_read_and_the_picture_is_not(site: Site, watch: Watch) -> No
     assert "connection refused" in report.split("What we could not read")[1]
 
 
+def test_a_figure_whose_page_was_never_read_is_not_called_read(watch: Watch) -> None:
+    rows = (
+        '[[source]]\nid = "article"\ntier = "A"\ntitle = "unlocated"\n'
+        '[[source]]\nid = "panel"\ntier = "A"\ntitle = "The panel"\nkind = "figure"\nparent = "article"\n'
+        'alt = "panel"\n[[source.quote]]\nexact = "96% cache hits"\n'
+    )
+    watch.passes(rows, START)
+    assert "so the figure was never asked for" in watch.report(START)
+
+
 def test_a_picture_is_asked_with_its_page_as_referer_and_dated_by_itself(
     site: Site, watch: Watch, picture: bytes
 ) -> None:
@@ -254,6 +264,7 @@ def test_redirects_are_followed_and_every_hop_is_in_the_snapshot(site: Site, wat
     site.pages["/new"] = page("P", ARTICLE)
     line = watch.passes(row("p", site.url("/old")), START)["p"]
     assert line["verdict"] == "redirected_permanent" and line["final_url"] == site.url("/new")
+    assert f"now at <{site.url('/new')}>" in watch.report(START).split("## Moved")[1]
     meta = json.loads((watch.folder / line["snapshot"].replace(".warc.gz", ".json")).read_text())
     assert [h["status"] for h in meta["hops"]] == [301, 200]
 
@@ -275,7 +286,7 @@ def test_an_unlocated_source_is_listed_never_fetched_never_dated(watch: Watch) -
     rows = '[[source]]\nid = "qa"\ntier = "A"\ntitle = "Q&A"\n[[source.quote]]\nexact = "155 万亿"\n'
     assert watch.passes(rows, START) == {}
     assert watch.dates(START)["qa"]["last_accessed"] is None
-    assert "## Unlocated" in watch.report(START)
+    assert "## Address unknown" in watch.report(START)
 
 
 def test_a_private_address_is_never_asked(site: Site, watch: Watch) -> None:
@@ -359,6 +370,8 @@ def test_the_report_says_when_the_network_itself_is_down(watch: Watch) -> None:
         lines: list[Any] = []
         tally = asyncio.run(wiring.run_pass(house, told=lines.append, clock=lambda: START, resolve=down))
     assert {line["verdict"] for line in lines} == {"dns_not_found"} and len(lines) == 4
-    assert tally.void_reason is not None and "4 of 4 hosts failed alike" in tally.void_reason
-    assert "Our own network is at fault" in watch.report(START)
+    assert tally.void_reason == "dns_not_found 4 4"
+    report = watch.report(START)
+    assert "Our own network is at fault: 4 of 4 hosts failed alike (the name does not resolve)" in report
+    assert "Everything was read" not in report and "Nothing was read reliably" in report
     assert all(d["failing_since"] is None for d in watch.dates(START).values())

@@ -131,7 +131,11 @@ def _no_connection(error: BaseException, kind: Kind) -> Fault:
     chain = tuple(causes(error))
     for e in chain:
         if isinstance(e, Blocked):
-            return Fault("redirect_to_private", "guard", f"leads to a private address, never asked: {e}")
+            return Fault(
+                "redirect_to_private",
+                "guard",
+                f"leads to a private address, never asked: {e}; only [fetch] allow_networks can open one",
+            )
         if isinstance(e, DnsTimeout):
             return Fault("dns_not_found", "dns-timeout", str(e))
         if isinstance(e, HandshakeError):

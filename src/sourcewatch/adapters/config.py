@@ -120,6 +120,9 @@ Words = Annotated[str, Field(min_length=1)]
 Id = Annotated[str, Field(pattern=_ID, description="lower-case letters, digits and hyphens; names a folder")]
 
 
+_Found = Iterator[tuple[tuple[str | int, ...], str]]
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -135,21 +138,21 @@ class FetchModel(_Strict):
     contact: str = ""
     allow_networks: list[Network] = []
     ca_bundle: str = ""
-    max_bytes: Size = 20_000_000
-    deadline: Duration = 60.0
-    connect: Duration = 10.0
-    read: Duration = 20.0
+    max_bytes: Annotated[Size, Field(json_schema_extra={"default": "20MB"})] = 20_000_000
+    deadline: Annotated[Duration, Field(json_schema_extra={"default": "60s"})] = 60.0
+    connect: Annotated[Duration, Field(json_schema_extra={"default": "10s"})] = 10.0
+    read: Annotated[Duration, Field(json_schema_extra={"default": "20s"})] = 20.0
     respect_robots: bool = True
     concurrency: Annotated[int, Field(ge=1, le=512)] = 32
 
 
 class HostModel(_Strict):
-    delay: Delay = 2.0
+    delay: Annotated[Delay, Field(json_schema_extra={"default": "2s"})] = 2.0
 
 
 class TierModel(_Strict):
     title: Words
-    every: Duration = 86_400.0
+    every: Annotated[Duration, Field(json_schema_extra={"default": "24h"})] = 86_400.0
     cron: Cron | None = None
 
 
@@ -236,8 +239,9 @@ def load(
     try:
         model = FileModel.model_validate(raw)
     except ValidationError as error:
-        faults = sorted({_fault(path, known, e["loc"], _sentence(e)) for e in error.errors()}, key=_line_number)
-        raise ConfigError(faults) from None
+        faults = {_fault(path, known, e["loc"], _sentence(e)) for e in error.errors()}
+        faults |= {_fault(path, known, loc, words) for loc, words in _names(raw)}
+        raise ConfigError(sorted(faults, key=_line_number)) from None
     wrong = [_fault(path, known, loc, words) for loc, words in _whole(model, environ, selector_error)]
     if wrong:
         raise ConfigError(sorted(wrong, key=_line_number))
@@ -284,7 +288,20 @@ def _sentence(error: Any) -> str:
             return f"{error['msg'].lower()} (found {str(given)[:60]!r})"
 
 
-_Found = Iterator[tuple[tuple[str | int, ...], str]]
+def _names(raw: Mapping[str, Any]) -> _Found:
+    """Ids used twice and tiers that lead nowhere, in a file whose values are not sound: told with the other faults."""
+    tiers, ids = raw.get("tiers"), set[str]()
+    for table in ("source", "claim"):
+        rows = raw.get(table)
+        for i, row in enumerate(rows if isinstance(rows, list) else []):
+            if not isinstance(row, dict):
+                continue
+            name, tier = row.get("id"), row.get("tier")
+            if isinstance(name, str) and name in ids:
+                yield (table, i, "id"), f"{name!r} is used twice"
+            if isinstance(tier, str) and tier and isinstance(tiers, dict) and tier not in tiers:
+                yield (table, i, "tier"), f"no [tiers.{tier}] in this file"
+            ids.add(str(name))
 
 
 def _whole(model: FileModel, environ: Mapping[str, str], selector_error: Callable[[str], str | None]) -> _Found:

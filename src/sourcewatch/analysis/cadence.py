@@ -30,6 +30,8 @@ def next_check(
         return now + (min(usual, CONFIRM) if unconfirmed else usual)
     if before.dead:
         return now + max(usual, DEAD_EVERY)
+    if verdict.word == "redirect_to_private":
+        return now + min(usual, SOON[0])  # nobody was asked; an editor may open the network at any time
     if verdict.retry is Retry.NEVER:
         return now + usual
     failures = before.failures

@@ -70,8 +70,10 @@ def markdown(text: str) -> str:
 def as_markdown(parts: Iterable[Part]) -> str:
     """Text with ~~deleted~~ and **inserted** stretches."""
     marks = {Op.EQUAL: "", Op.DELETE: "~~", Op.INSERT: "**"}
-    out = []
+    out: list[str] = []
     for part in parts:
+        if out and out[-1].endswith("~~") and part.op is Op.INSERT:
+            out.append(" ")  # ~~a~~**b** is one word to some readers of Markdown
         mark, text = marks[part.op], plain(part.text)
         core = text.strip()
         if not mark or not core:

@@ -6,6 +6,16 @@ from collections.abc import Mapping
 
 # key: (zh-CN, en)
 _SENTENCES: Mapping[str, tuple[str, str]] = {
+    "unread_unknown": (
+        "本次没有可靠的读取结果，无从断言。",
+        "Nothing was read reliably in this pass, so nothing can be said.",
+    ),
+    "moved_to": ("现在位于 {url}", "now at {url}"),
+    "moved_block": ("移动", "moved"),
+    "figure_not_asked": (
+        "唯一依据是一张图片，所在页面尚未读到，图片从未访问",
+        "its only evidence is a figure; its page has not been read, so the figure was never asked for",
+    ),
     "report": ("变更报告", "Change report"),
     "generated": ("生成于 {at}", "Generated {at}"),
     "since": ("自 {at} 起", "Since {at}"),
@@ -14,13 +24,13 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "changes": ("改动", "Changes"),
     "unreadable": ("我们读不到的内容", "What we could not read"),
     "recovered": ("已恢复", "Recovered"),
-    "quiet": ("没有变化", "Quiet"),
+    "quiet": ("没有变化", "Unchanged"),
     "unchecked": ("尚未检查", "Not checked yet"),
-    "unlocated": ("地址未知", "Unlocated"),
+    "unlocated": ("地址未知", "Address unknown"),
     "claims": ("无法独立验证的说法及其出处", "Claims and what carries them"),
     "void": (
-        "我们自己的网络故障：{why}。本次失败不计入任何来源。",
-        "Our own network is at fault: {why}. No source is blamed for this pass.",
+        "我方网络故障：{of} 个主机中有 {n} 个同样失败（{why}）。本次失败不计入任何来源。",
+        "Our own network is at fault: {n} of {of} hosts failed alike ({why}). No source is blamed for this pass.",
     ),
     "nothing_needs": ("没有需要处理的事项。", "Nothing needs you."),
     "nothing_changed": ("没有改动。", "No change."),
@@ -30,7 +40,7 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "last_read": ("最后读到", "last read"),
     "never_read": ("从未读到", "never read"),
     "failing_since": ("自 {at} 起读不到", "failing since {at}"),
-    "strikes": ("{n} 次失败", "{n} strikes"),
+    "strikes": ("{n} 次失败", "{n:failed check}"),
     "dead": ("已失效", "dead"),
     "next": ("下次检查", "next check"),
     "read_at": ("读取地址", "read at"),
@@ -41,7 +51,7 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "q_numbers_changed": ("数字已变：{old} → {new}", "numbers changed: {old} → {new}"),
     "q_negation": ("否定词有增减", "a negation came or went"),
     "q_unverified": ("未核实", "unverified"),
-    "q_stood": ("最后一次原样见于 {at}", "last stood {at}"),
+    "q_stood": ("最后一次原样见于 {at}", "last seen unchanged {at}"),
     "figure_unread": (
         "唯一依据是一张图片，该图读不到（{why}）",
         "its only evidence is a figure that could not be read ({why})",
@@ -51,7 +61,7 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
         "图片已读到，图中数字需人工核对",
         "the figure was read; the numbers in it are for a person to check",
     ),
-    "figure_not_shown": ("页面上没有这张图", "the page shows no such figure"),
+    "figure_not_shown": ("页面已读到，但其中没有这张图", "the page was read, and shows no such figure"),
     "figure_of": ("《{title}》中的图片", "figure on “{title}”"),
     "now": ("现为", "now"),
     "from_to": ("{a} → {b}", "{a} → {b}"),
@@ -66,14 +76,14 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "e_grown": ("有增补", "grown"),
     "e_edited": ("有修改", "edited"),
     "e_same": ("微小改动", "small edit"),
-    "moved": ("移动", "moved"),
+    "moved": ("地址已变", "Moved"),
     "more": ("另有 {n} 处", "{n} more"),
-    "suppressed": ("另有 {n} 处噪声未列", "{n} noise edits not shown"),
+    "suppressed": ("另有 {n} 处噪声未列", "{n:edit} of noise not shown"),
     "unconfirmed": ("待下次读取确认", "waits for the next reading to confirm it"),
     "was_failing": ("此前：{why}", "before: {why}"),
     "carrier": ("出处", "carrier"),
     "no_carrier": ("未写明出处", "no carrier named"),
-    "quotes_stand": ("{n}/{of} 条引文仍在", "{n} of {of} quotes stand"),
+    "quotes_stand": ("{n}/{of} 条引文仍在", "{n} of {of:quote} stand"),
     "carrier_unlocated": ("出处地址未知", "the carrier is unlocated"),
     "tier": ("层级", "tier"),
     "source": ("来源", "source"),
@@ -83,18 +93,20 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
         "Sources without an address: listed, never fetched, never dated.",
     ),
     "counts": (
-        "{needs} 项待处理 · {changes} 处改动 · {unread} 个读不到 · {quiet} 个无变化 · {unlocated} 个地址未知",
-        "{needs} need you · {changes} changed · {unread} unreadable · {quiet} quiet · {unlocated} unlocated",
+        "待处理 {needs} 项 · 改动 {changes} 处 · 读不到 {unread} 个 · 无变化 {quiet} 个 · "
+        "尚未检查 {unchecked} 个 · 地址未知 {unlocated} 个",
+        "{needs} need you · {changes} changed · {unread} unreadable · {quiet} unchanged · "
+        "{unchecked} not checked yet · {unlocated} without an address",
     ),
     "before": ("之前", "before"),
     "after": ("之后", "after"),
     "sum_checked": (
         "检查 {n} 个：读到 {read}，未读到 {unread}；新版本 {new}，改动 {changed}",
-        "{n} checked: {read} read, {unread} not; {new} new versions, {changed} changes",
+        "{n} checked: {read} read, {unread} not; {new:new version}, {changed:change}",
     ),
     "sum_put_off": ("推迟 {n} 个：对方要求稍后再来", "{n} put off: their hosts asked us to wait"),
     "sum_changed": ("有改动", "changed"),
-    "sum_edits": ("{n} 处（{kind}，{extent}）", "{n} edits ({kind}, {extent})"),
+    "sum_edits": ("{n} 处（{kind}，{extent}）", "{n:edit} ({kind}, {extent})"),
     "sum_quotes": ("引文不再成立", "quotes that do not stand"),
     "sum_figures": ("未读到的图片", "figures not read"),
     "sum_unread": ("未读到", "not read"),
@@ -174,9 +186,17 @@ _WORDS: Mapping[str, tuple[str, str]] = {
 }
 
 
+class _Count(int):
+    """A number that brings its noun: `{n:edit}` is "1 edit" or "2 edits"."""
+
+    def __format__(self, noun: str) -> str:
+        return f"{int(self)} {noun}{'' if self == 1 else 's'}" if noun else str(int(self))
+
+
 def say(key: str, language: str, **values: object) -> str:
     """One sentence. Raises KeyError for a key that nobody wrote: an untranslated string is a defect."""
-    return _SENTENCES[key][0 if language == "zh-CN" else 1].format(**values)
+    counted = {k: _Count(v) if isinstance(v, int) else v for k, v in values.items()}
+    return _SENTENCES[key][0 if language == "zh-CN" else 1].format(**counted)
 
 
 def word(verdict: str, language: str) -> str:

@@ -60,8 +60,18 @@ def html(report: Report, language: str | None = None) -> str:
             by_state=by_state,
             used=used_on,
             counts=counts(report, voice),
+            nothing_unread=nothing_unread(report, voice),
+            sections=_sections(report),
+            tiers=dict(report.tiers),
         )
     )
+
+
+def _sections(r: Report) -> list[str]:
+    """The sections that this report has, in order."""
+    always = {"needs", "changes", "unreadable"}
+    order = ("needs", "changes", "moved", "unreadable", "recovered", "claims", "quiet", "unchecked", "unlocated")
+    return [name for name in order if name in always or getattr(r, name)]
 
 
 def data_url(picture: Picture) -> str:
@@ -75,8 +85,8 @@ def safe_href(url: str | None) -> str:
 
 
 def needing(report: Report) -> int:
-    """How many things need somebody: quotes and dead sources."""
-    return sum(len(g.lines) for g in (*report.quotes, *report.unverified)) + len(report.dead)
+    """How many things need somebody: sources with quotes that do not stand or cannot be verified, and dead ones."""
+    return len(report.quotes) + len(report.unverified) + len(report.dead)
 
 
 def counts(report: Report, voice: Voice) -> str:
@@ -86,6 +96,7 @@ def counts(report: Report, voice: Voice) -> str:
         changes=len(report.changes),
         unread=len(report.unreadable),
         quiet=len(report.quiet),
+        unchecked=len(report.unchecked),
         unlocated=len(report.unlocated),
     )
 
@@ -102,17 +113,27 @@ def _markdown(r: Report, v: Voice) -> Iterator[str]:
     )
     yield f"\n{counts(r, v)}\n"
     if r.void_reason:
-        yield f"> {v.say('void', why=excerpt.markdown(r.void_reason))}\n"
+        yield f"> {v.void(r.void_reason)}\n"
     yield from _section(v.say("needs"), _needs(r, v), v.say("nothing_needs"))
     yield from _section(v.say("changes"), (x for c in r.changes for x in _change(c, v)), v.say("nothing_changed"))
     unread = (f"- {_named(x, v)}: {v.failing(x)} · {v.last_read(x)}" for x in r.unreadable)
-    yield from _section(v.say("unreadable"), unread, v.say("nothing_unread"))
+    yield from _section(v.say("moved"), (f"- {_named(x, v)} · {_whither(x, v)}" for x in r.moved))
+    yield from _section(v.say("unreadable"), unread, nothing_unread(r, v))
     was = (f"- {_named(x, v)} · {v.last_read(x)} · {_was(x, v)}" for x in r.recovered)
     yield from _section(v.say("recovered"), was)
     yield from _section(v.say("claims"), _claims(r, v))
     yield from _section(v.say("quiet"), (f"- {_named(x, v)} · {v.last_read(x)}" for x in r.quiet))
     yield from _section(v.say("unchecked"), (f"- {_named(x, v)}" for x in r.unchecked))
     yield from _section(v.say("unlocated"), (f"- {excerpt.markdown(s.title)} `{s.id}`" for s in r.unlocated))
+
+
+def nothing_unread(r: Report, v: Voice) -> str:
+    """ "Everything was read" is said only of a pass that proves it."""
+    return v.say("unread_unknown" if r.void_reason or (r.unchecked and not r.quiet) else "nothing_unread")
+
+
+def _whither(line: Line, v: Voice) -> str:
+    return v.say("moved_to", url=f"<{line.standing.final_url}>")
 
 
 def _section(title: str, lines: Iterator[str], otherwise: str = "") -> Iterator[str]:
@@ -142,10 +163,10 @@ def _needs(r: Report, v: Voice) -> Iterator[str]:
             for q in quotes:
                 yield f"  - “{excerpt.markdown(q.quote.exact)}”"
                 if q.sighting.parts:
-                    yield f"    - {v.say('now')}: {excerpt.as_markdown(excerpt.shortened(q.sighting.parts))}"
+                    yield f"    - {v.labelled('now', excerpt.as_markdown(excerpt.shortened(q.sighting.parts)))}"
             yield f"    - {states}"
         if used := used_on(group):
-            yield f"  - {v.say('cited_on')}: {', '.join(f'`{excerpt.plain(p)}`' for p in used)}"
+            yield f"  - {v.labelled('cited_on', ', '.join(f'`{excerpt.plain(p)}`' for p in used))}"
     for x in r.dead:
         yield f"- {_named(x, v)}: {v.failing(x)} · {v.last_read(x)}"
 
@@ -168,13 +189,15 @@ def _change(c: ChangeLine, v: Voice) -> Iterator[str]:
     href = safe_href(c.source.url)
     name = excerpt.markdown(v.name(c.source, c.parent))
     yield f"\n### {f'[{name}](<{href}>)' if href else name} `{c.source.id}`\n"
-    facts = [v.say("from_to", a=v.minute(c.from_at), b=v.minute(c.to_at)), v.say(f"s_{c.significance}"), v.extent(c)]
+    facts = [v.span(c.from_at, c.to_at), v.say(f"s_{c.significance}"), v.extent(c)]
     yield " · ".join(facts if c.confirmed else [*facts, v.say("unconfirmed")]) + "\n"
     if c.title:
-        yield f"- {v.say('title_changed')}: ~~{excerpt.markdown(c.title[0])}~~ **{excerpt.markdown(c.title[1])}**"
+        yield "- " + v.labelled(
+            "title_changed", f"~~{excerpt.markdown(c.title[0])}~~ **{excerpt.markdown(c.title[1])}**"
+        )
     shown = told_edits(c)
     for edit in shown:
-        moved = f"({v.say('moved')}) " if edit.kind is EditKind.MOVED else ""
+        moved = f"({v.say('moved_block')}) " if edit.kind is EditKind.MOVED else ""
         yield f"- {moved}{excerpt.as_markdown(excerpt.shortened(excerpt.parts_of(edit)))}"
     if shown and c.told > len(shown):
         yield f"- {v.say('more', n=c.told - len(shown))}"
@@ -189,7 +212,7 @@ def _claims(r: Report, v: Voice) -> Iterator[str]:
             yield f"  - {v.say('no_carrier')}"
         for line, stand, of in c.carriers:
             state = v.say("quotes_stand", n=stand, of=of) if line.source.url else v.say("carrier_unlocated")
-            yield f"  - {v.say('carrier')}: {_named(line, v)} · {state}"
+            yield f"  - {v.labelled('carrier', f'{_named(line, v)} · {state}')}"
 
 
 def as_json(report: Report) -> str:
@@ -287,13 +310,17 @@ def _z(at: datetime | None) -> str | None:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if at else None
 
 
-def versions_diff(edits: Sequence[Edit], form: str) -> str:
-    """A diff between any two versions for `diff ID`: md, html, or text for a terminal."""
-    spell = {"md": excerpt.as_markdown, "html": excerpt.as_html, "text": excerpt.as_terminal}[form]
+def versions_diff(edits: Sequence[Edit], form: str, title: str) -> str:
+    """A diff between any two versions for `diff ID`: md, html (a page that stands alone), or text for a terminal."""
+    if form == "html":
+        template = _environment().get_template("diff.html.j2")
+        marked = [Markup(excerpt.as_html(excerpt.shortened(excerpt.parts_of(e)))) for e in edits]
+        return template.render(title=title, edits=marked)
     marks = {EditKind.INSERTED: "+", EditKind.DELETED: "-", EditKind.MOVED: ">", EditKind.REPLACED: "~"}
-    lines = []
+    lines = [title]
     for edit in edits:
         parts: Sequence[Part] = excerpt.shortened(excerpt.parts_of(edit))
-        body = spell(parts)
-        lines.append({"md": f"- {body}", "html": f"<p>{body}</p>", "text": f"{marks[edit.kind]} {body}"}[form])
+        lines.append(
+            f"- {excerpt.as_markdown(parts)}" if form == "md" else f"{marks[edit.kind]} {excerpt.as_terminal(parts)}"
+        )
     return "\n".join(lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from ..domain.change import Op, Sighting, SightingKind
 from ..domain.report import ChangeLine, Line, QuoteLine
@@ -45,7 +46,7 @@ class Voice:
             words.append(self.say("failing_since", at=self.minute(standing.failing_since)))
         if standing.strikes:
             words.append(self.say("strikes", n=standing.strikes))
-        if standing.dead:
+        if standing.dead and line.source.kind is not SourceKind.FIGURE:  # of a picture only its reading is known
             words.append(self.say("dead"))
         return self.joined(words)
 
@@ -72,11 +73,36 @@ class Voice:
 
     def _figure_state(self, q: QuoteLine) -> str:
         if q.unread is None:
-            return self.say("figure_not_shown" if q.sighting.reason == "figure-not-shown" else "figure_read")
+            return self.say(self._unasked(q) or "figure_read")
         words = [self.say("figure_unread", why=self.failing(q.unread))]
         if q.page is not None and q.page.standing.last_accessed and not q.page.standing.failing_since:
             words.append(self.say("page_read", at=self.minute(q.page.standing.last_accessed)))
         return self.joined(words)
+
+    def _unasked(self, q: QuoteLine) -> str:
+        """Why a figure was never asked for: its page was not read, or does not show it."""
+        if q.sighting.reason != "figure-not-asked":
+            return "figure_not_shown" if q.sighting.reason == "figure-not-shown" else ""
+        read = q.page is not None and q.page.standing.last_accessed is not None
+        return "figure_not_shown" if read else "figure_not_asked"
+
+    def void(self, reason: str) -> str:
+        """A void run's reason (verdict, hosts, of how many) in a sentence."""
+        word, failing, of = reason.split()
+        return self.say("void", n=int(failing), of=int(of), why=self.word(word))
+
+    def span(self, earlier: datetime, later: datetime) -> str:
+        """Two times as briefly as they can be told apart."""
+        if self.minute(earlier) == self.minute(later):
+            zone = ZoneInfo(self.zone)
+            return f"{self.minute(earlier)}:{earlier.astimezone(zone):%S} → {later.astimezone(zone):%H:%M:%S}"
+        if self.day(earlier) == self.day(later):
+            return f"{self.minute(earlier)} → {later.astimezone(ZoneInfo(self.zone)):%H:%M}"
+        return f"{self.minute(earlier)} → {self.minute(later)}"
+
+    def labelled(self, key: str, rest: str) -> str:
+        """A label, the colon of the language, and what it labels."""
+        return f"{self.say(key)}：{rest}" if self.language == "zh-CN" else f"{self.say(key)}: {rest}"
 
     def extent(self, change: ChangeLine) -> str:
         return self.say(f"e_{change.drift.extent}", kept=f"{change.drift.kept:.0%}")

@@ -90,6 +90,7 @@ class Report:
     quotes: tuple[QuoteGroup, ...] = ()
     unverified: tuple[QuoteGroup, ...] = ()
     dead: tuple[Line, ...] = ()
+    moved: tuple[Line, ...] = ()
     changes: tuple[ChangeLine, ...] = ()
     unreadable: tuple[Line, ...] = ()
     recovered: tuple[Line, ...] = ()

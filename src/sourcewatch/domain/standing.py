@@ -18,7 +18,7 @@ class Standing:
     """*version* is the one that the last access saw; *failing_since* the first failing check after it (UTC).
 
     *failures* counts the checks since the last access, *strikes* those of them that strike; *recovered_from* is the
-    failure that the last access ended.
+    failure that the last access ended, *final_url* where that access read the source.
     """
 
     last_accessed: datetime | None = None
@@ -33,6 +33,7 @@ class Standing:
     by_hand: bool = False
     recovered_from: Verdict | None = None
     recovered_at: datetime | None = None
+    final_url: str = ""
 
 
 def standing(spans: Iterable[Span]) -> Standing:
@@ -71,10 +72,11 @@ def standing(spans: Iterable[Span]) -> Standing:
         by_hand=last.by_hand if last else False,
         recovered_from=ended.verdict if ended and not failing else None,
         recovered_at=ended_at if not failing else None,
+        final_url=last.final_url if last else "",
     )
 
 
-def after(before: Standing, verdict: Verdict, at: datetime, version: int | None) -> Standing:
+def after(before: Standing, verdict: Verdict, at: datetime, version: int | None, final_url: str) -> Standing:
     """The standing after one more check: `standing` of the same spans and this one, without reading them again."""
     if verdict.accessed:
         newer = before.last_accessed is None or at >= before.last_accessed
@@ -83,6 +85,7 @@ def after(before: Standing, verdict: Verdict, at: datetime, version: int | None)
             version=version if newer else before.version,
             verdict=verdict,
             checked_at=at,
+            final_url=final_url if newer else before.final_url,
             recovered_from=before.verdict if before.failing_since else before.recovered_from,
             recovered_at=at if before.failing_since else before.recovered_at,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -157,22 +157,23 @@ def run(
             voice = Voice(house.settings.site.language, house.settings.site.timezone)
             typer.echo(shown.summary(lines, tally.void_reason, voice))
         elif tally.void_reason:
-            _told(Exception(tally.void_reason), 0)
-        return 1 if _found(house, lines, wanted) else 0
+            _told(Exception(Voice("en", "UTC").void(tally.void_reason)), 0)
+        return 1 if wanted and _found(house, lines, wanted, ids or []) else 0
 
 
-def _found(house: House, lines: list[dict[str, Any]], wanted: list[str]) -> bool:
-    """Whether the pass brought any of the findings that --fail-on names."""
-    checked = [x for x in lines if "verdict" in x]
-    stands = ("verbatim", "typographic", "variant", "unverified")
-    dead = {i for i, s in house.ledger.standings().items() if s.dead} if "dead" in wanted else set()
-    tests: dict[str, Callable[[dict[str, Any]], bool]] = {
-        "dead": lambda x: x["source"] in dead,
-        "quote": lambda x: any(s["sighting"] not in stands for s in x["sightings"]),
-        "change": lambda x: x["change"] is not None,
-        "unread": lambda x: not x["accessed"] or x["verdict"] == "ok_partial",
+def _found(house: House, lines: list[dict[str, Any]], wanted: list[str], ids: list[str]) -> bool:
+    """Whether anything that --fail-on names is so now, due in this pass or not; changes are those of this pass."""
+    from ..services import publish
+    from .wiring import now
+
+    seen = publish.report(house.settings, house.ledger, now())
+    found = {
+        "dead": {x.source.id for x in seen.unreadable if x.standing.dead},
+        "quote": {g.source.id for g in seen.quotes},
+        "change": {x["source"] for x in lines if x.get("change") is not None},
+        "unread": {x.source.parent or x.source.id for x in seen.unreadable},
     }
-    return any(tests[w](x) for w in wanted for x in checked)
+    return any(found[w] if not ids else found[w] & set(ids) for w in wanted)
 
 
 @app.command()
@@ -208,7 +209,10 @@ def report(
         folder = out or house.data / "reports"
         for name in wanted:
             path = out if single and out is not None else folder / f"{moment:%Y%m%dT%H%M%SZ}.{name}"
-            write_whole(path, writers[name](values, language))
+            text = writers[name](values, language)
+            write_whole(path, text)
+            if out is None:
+                write_whole(folder / f"latest.{name}", text)
             typer.echo(str(path))
     return 0
 
@@ -255,7 +259,7 @@ def history(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
 @app.command()
 def why(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
     """What the last check saw, what was told of it, what was suppressed and by which rule."""
-    from ..domain.change import unpack_edits
+    from ..domain.change import Sighting, SightingKind, unpack_edits
     from . import shown
 
     with _house() as house:
@@ -266,7 +270,8 @@ def why(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
             return 0
         typer.echo(shown.last_check(last))
         quotes = {q.key: q.exact for q in source.quotes}
-        typer.echo(shown.sightings(house.ledger.sightings(last.version) if last.version else [], quotes))
+        seen = house.ledger.sightings(last.version) if last.version else []
+        typer.echo(shown.sightings(seen or [Sighting(key, SightingKind.UNVERIFIED) for key in quotes], quotes))
         changes = house.ledger.changes_since(None, source.id)
         if changes:
             edits, title = unpack_edits(changes[0].packed)
@@ -298,9 +303,9 @@ def diff(
         old = _version_at(versions, from_, zone) if from_ else versions[max(0, versions.index(new) - 1)]
         a, b = (unpack(house.ledger.packed_document(v.id)) for v in (old, new))
         edits = differ.edits(a.visible, b.visible)
-        typer.echo(f"{old.captured_at:%Y-%m-%dT%H:%M:%SZ} → {new.captured_at:%Y-%m-%dT%H:%M:%SZ}: {len(edits)} edits")
-        if edits:
-            typer.echo(versions_diff(edits, format_))
+        span = f"{old.captured_at:%Y-%m-%dT%H:%M:%SZ} → {new.captured_at:%Y-%m-%dT%H:%M:%SZ}"
+        only = " (there is only this version)" if len(versions) == 1 else ""
+        typer.echo(versions_diff(edits, format_, f"{source.id}: {span}: {len(edits)} edits{only}"))
     return 0
 
 
@@ -340,6 +345,7 @@ def export_last_accessed(out: Annotated[Path | None, typer.Option(help="A file; 
             typer.echo(text, nl=False)
         else:
             write_whole(out, text)
+            typer.echo(str(out))
     return 0
 
 
@@ -351,7 +357,7 @@ def sources_list(json_: Annotated[bool, typer.Option("--json")] = False) -> int:
     from . import shown, wiring
 
     settings = wiring.read_settings(given.config)
-    rows = [(s.id, s.tier, s.url or "unlocated", s.title) for s in settings.sources]
+    rows = [(s.id, s.tier, s.url or ("on its page" if s.parent else "unlocated"), s.title) for s in settings.sources]
     if json_:
         typer.echo(
             json.dumps(
@@ -369,7 +375,7 @@ def sources_lint() -> int:
     from . import wiring
 
     settings = wiring.read_settings(given.config)
-    unlocated = sum(not s.url for s in settings.sources)
+    unlocated = sum(not s.url and not s.parent for s in settings.sources)
     quotes = sum(len(s.quotes) for s in settings.sources)
     counted = f"{len(settings.sources)} sources ({unlocated} unlocated), {len(settings.claims)} claims, {quotes} quotes"
     typer.echo(f"{given.config}: {counted}: no fault")

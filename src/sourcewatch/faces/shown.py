@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..analysis.excerpt import as_terminal, parts_of, plain, shortened
+from ..analysis.phrases import word
 from ..analysis.voice import Voice
 from ..domain.change import Edit, Sighting
 from ..domain.check import Span
@@ -25,7 +26,7 @@ def summary(lines: Sequence[Mapping[str, Any]], void_reason: str | None, voice: 
     if put_off := len(lines) - len(checked):
         out.append(voice.say("sum_put_off", n=put_off))
     if void_reason:
-        return "\n".join([*out, voice.say("void", why=plain(void_reason))])
+        return "\n".join([*out, voice.void(void_reason)])
     out += _listed("sum_changed", [_changed(x, voice) for x in checked if x["change"] is not None], voice)
     out += _listed("sum_quotes", [_quotes(x) for x in checked if _broken(x)], voice)
     figures = [f"{x['source']}: {f}" for x in checked if (f := _figures(x, voice))]
@@ -79,7 +80,7 @@ def status_rows(lines: Iterable[Line], voice: Voice) -> list[tuple[str, ...]]:
             (
                 line.source.id,
                 line.source.tier,
-                "dead" if s.dead else state,
+                f"{state} (dead)" if s.dead else state,
                 f"{s.last_accessed:%Y-%m-%d %H:%M}Z" if s.last_accessed else "never",
                 f"{s.failing_since:%Y-%m-%d %H:%M}Z" if s.failing_since else "",
                 f"{line.next_check_at:%Y-%m-%d %H:%M}Z" if line.next_check_at else "",
@@ -113,12 +114,12 @@ def history(spans: Sequence[Span], versions: Sequence[VersionRow]) -> str:
 def last_check(span: Span) -> str:
     """The newest row: verdict, rule, evidence, the way that led to the answer, its figures."""
     out = [
-        f"last check {span.last_at:%Y-%m-%d %H:%M:%S}Z: {span.verdict.word} ({WORDS[span.verdict.word].means})",
+        f"last check {span.last_at:%Y-%m-%d %H:%M:%S}Z: {span.verdict.word} ({word(span.verdict.word, 'en')})",
         f"  rule {span.verdict.rule}: {span.verdict.evidence or '–'}",
     ]
     out += [f"  {hop['status']} {hop['url']}" for hop in span.facts.get("hops", [])]
     out += [f"  {event}" for event in span.facts.get("events", [])]
-    out += [f"  figure {e['verdict']}: {e['alt'] or e['url']}" for e in span.facts.get("embeds", [])]
+    out += [f"  figure {e['id']}, {e['verdict']}: {e['alt'] or e['url']}" for e in span.facts.get("embeds", [])]
     if certificate := span.facts.get("certificate"):
         issued = f"issued by {certificate['issuer']}, until {certificate['not_after']}"
         out.append(f"  certificate of {certificate['subject']}, {issued}")

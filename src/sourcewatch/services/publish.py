@@ -70,6 +70,8 @@ def report(
     lines = [seen.line(s) for s in seen.sources.values() if s.url or s.id in seen.standings]
     failing = [x for x in lines if x.standing.failing_since is not None]
     recovered = ledger.recovered_since(since) if since else {}
+    told = {g.source.id for g in unverified}
+    loud = changed | {x.source.id for x in failing} | {x.source.id for x in lines if _moved(x)} | set(recovered)
     run = ledger.last_run()
     return Report(
         site=settings.site,
@@ -77,13 +79,12 @@ def report(
         since=since,
         quotes=tuple(quotes),
         unverified=tuple(unverified),
-        dead=tuple(x for x in failing if x.standing.dead),
+        dead=tuple(x for x in failing if x.standing.dead and x.source.id not in told),
+        moved=tuple(x for x in lines if _moved(x)),
         changes=tuple(changes),
         unreadable=tuple(failing),
         recovered=tuple(replace(x, standing=recovered[x.source.id]) for x in lines if x.source.id in recovered),
-        quiet=tuple(
-            x for x in lines if x.standing.last_accessed and not x.standing.failing_since and x.source.id not in changed
-        ),
+        quiet=tuple(x for x in lines if x.standing.last_accessed and x.source.id not in loud),
         unchecked=tuple(x for x in lines if x.standing.checked_at is None),
         unlocated=tuple(s for s in settings.sources if not s.url and s.id not in seen.standings),
         claims=tuple(_claims(seen)),
@@ -91,6 +92,12 @@ def report(
         last_run_at=run.ended_at if run else None,
         void_reason=run.void_reason if run else None,
     )
+
+
+def _moved(line: Line) -> bool:
+    """Read at another address for good: the site should cite that one."""
+    verdict = line.standing.verdict
+    return verdict is not None and verdict.word in ("redirected_permanent", "redirected_meta") and not line.source.read
 
 
 def _quotes(seen: View) -> tuple[list[QuoteGroup], list[QuoteGroup]]:
@@ -115,6 +122,8 @@ def _quote_line(seen: View, source: Source, quote: Quote, known: Quoted | None) 
     line = seen.line(figure) if figure is not None else None
     unread = line if line is not None and line.standing.failing_since else None
     reason = known.sighting.reason if known else ""
+    if line is None or line.standing.checked_at is None:
+        reason = "figure-not-asked"
     sighting = Sighting(quote.key, SightingKind.UNVERIFIED, layer="figure", reason=reason)
     page = line.parent if line is not None else None
     on_page = seen.line(page) if page is not None else None

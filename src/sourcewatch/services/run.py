@@ -17,7 +17,6 @@ from ..domain.errors import StorageError
 from ..domain.kept import Stored
 from ..domain.source import Settings, Source, SourceKind
 from ..domain.standing import Standing, after
-from ..domain.verdict import WORDS
 from .check import Checked, Checker
 from .keep import Keeper
 from .ports import Clock, Ledger
@@ -110,7 +109,7 @@ class Runner:
             }
         versions, stored = await self.keeper.keep(writer, checked)
         verdict = checked.page.judgement.verdict
-        standing = after(checked.recall.standing, verdict, checked.page.checked_at, versions[0])
+        standing = after(checked.recall.standing, verdict, checked.page.checked_at, versions[0], final_url_of(checked))
         tally.checked += 1
         tally.words[verdict.word] += 1
         tally.new_versions += checked.page.judgement.changed
@@ -134,7 +133,10 @@ def _by_host(sources: Iterable[Source]) -> list[list[Source]]:
 
 
 def our_own_fault(hosts: Mapping[str, Sequence[str]]) -> str | None:
-    """Why a run proves nothing about its sources: most hosts failed alike, in a way that our own network fails."""
+    """Why a run proves nothing about its sources: most hosts failed alike, in a way that our own network fails.
+
+    Three words: the verdict, how many hosts, of how many. None when the run proves something.
+    """
     if len(hosts) < HOSTS_ALIKE:
         return None
     alike = Counter(words[0] for words in hosts.values() if len(set(words)) == 1 and words[0] in OUR_OWN)
@@ -143,7 +145,7 @@ def our_own_fault(hosts: Mapping[str, Sequence[str]]) -> str | None:
     word, failing = alike.most_common(1)[0]
     if failing < HOSTS_ALIKE or failing < SHARE_ALIKE * len(hosts):
         return None
-    return f"{failing} of {len(hosts)} hosts failed alike ({word}: {WORDS[word].means}): our own network"
+    return f"{word} {failing} {len(hosts)}"
 
 
 def stamp(at: datetime) -> str:
@@ -151,25 +153,30 @@ def stamp(at: datetime) -> str:
     return at.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def final_url_of(checked: Checked) -> str:
+    """Where the way ended, or the address itself when there was no answer at all."""
+    exchanges = checked.page.fetched.exchanges
+    return exchanges[-1].url if exchanges else checked.source.address or ""
+
+
 def as_line(checked: Checked, standing: Standing, version: int | None, stored: Mapping[str, Stored]) -> dict[str, Any]:
     """The object that `run --json` prints for one check."""
     source, finding, judgement = checked.source, checked.page, checked.page.judgement
     verdict, change = judgement.verdict, judgement.change
     where = stored.get(source.id)
-    answer = finding.fetched.exchanges[-1] if finding.fetched.exchanges else None
     told = change if change is not None and change.told else None
     return {
         "source": source.id,
         "parent": source.parent,
         "url": source.url,
-        "final_url": answer.url if answer else source.address,
+        "final_url": final_url_of(checked),
         "checked_at": stamp(finding.checked_at),
         "verdict": verdict.word,
         "class": verdict.klass,
         "accessed": verdict.accessed,
         "rule": verdict.rule,
         "evidence": verdict.evidence,
-        "status": answer.status if answer and isinstance(finding.fetched, Capture) else 0,
+        "status": finding.fetched.answer.status if isinstance(finding.fetched, Capture) else 0,
         "new_version": judgement.changed,
         "change": None
         if told is None
