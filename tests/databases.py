@@ -1,4 +1,4 @@
-"""A real PostgreSQL of the suite's own, and both databases for whoever wants to be sure on both."""
+"""Real storage of the suite's own: a PostgreSQL server, both databases, and a disk that is soon full."""
 
 from __future__ import annotations
 
@@ -79,3 +79,17 @@ def engine(database_url: str) -> Iterator[Engine]:
     database.upgrade(engine)
     yield engine
     engine.dispose()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one megabyte."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    if (
+        os.geteuid() != 0
+        or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", folder], check=False).returncode
+    ):
+        skip("a small file system cannot be mounted here (needs root)")
+    yield folder
+    subprocess.run(["umount", folder], check=True)

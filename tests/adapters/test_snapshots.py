@@ -7,14 +7,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from databases import skip
 from sourcewatch.adapters.snapshots import Snapshots
 from sourcewatch.domain.capture import Capture, Certificate, Exchange, Failure
 from sourcewatch.domain.errors import StorageError
@@ -110,20 +108,6 @@ def test_a_damaged_snapshot_is_told_in_a_sentence(snapshots: Snapshots, tmp_path
         path.write_bytes(b"x" * path.stat().st_size)
     with pytest.raises(StorageError, match="cannot be read back"):
         snapshots.exchange(stored.path, stored.offset)
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of one megabyte."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    if (
-        os.geteuid() != 0
-        or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", folder], check=False).returncode
-    ):
-        skip("a small file system cannot be mounted here (needs root)")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
 
 
 def test_a_full_disk_leaves_nothing_torn_and_the_next_write_goes_on(small_disk: Path) -> None:

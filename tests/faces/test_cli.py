@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -128,7 +129,7 @@ def test_a_killed_run_loses_nothing_that_was_kept(tmp_path: Path, site: Site) ->
     told = [json.loads(running.stdout.readline())["source"] for _ in range(7)]
     running.kill()
     running.communicate()
-    with sqlite3.connect(tmp_path / "sourcewatch.db") as db:
+    with closing(sqlite3.connect(tmp_path / "sourcewatch.db")) as db:
         kept = dict(db.execute("SELECT source, path FROM versions"))
     assert set(told) <= set(kept) and all((tmp_path / path).exists() for path in kept.values())
     again = [json.loads(line) for line in sourcewatch(tmp_path, "run", "--json").stdout.splitlines()]
@@ -142,10 +143,27 @@ def test_a_data_folder_that_cannot_be_made_is_exit_code_four(tmp_path: Path) -> 
     assert done.returncode == 4 and "cannot be made" in done.stderr
 
 
+def test_a_full_disk_in_mid_run_is_exit_code_four_and_the_next_run_goes_on(
+    tmp_path: Path, site: Site, small_disk: Path
+) -> None:
+    filler = "".join(f"<p>{os.urandom(900).hex()} is a paragraph that no two pages share.</p>" for _ in range(30))
+    site.pages |= {f"/p{n}": page(f"Notes {n}", BODY + filler) for n in range(40)}
+    write_sources(tmp_path, "".join(row(f"p{n}", site.url(f"/p{n}")) for n in range(40)))
+    full = sourcewatch(tmp_path, "--data", str(small_disk), "run")
+    assert full.returncode == 4 and len(full.stderr.splitlines()) == 1, full.stderr
+    assert not list(small_disk.rglob("*.tmp"))
+    subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
+    again = sourcewatch(tmp_path, "--data", str(small_disk), "run", "--json")
+    assert again.returncode == 0 and all(json.loads(line)["accessed"] for line in again.stdout.splitlines())
+    with closing(sqlite3.connect(small_disk / "sourcewatch.db")) as db:
+        kept = dict(db.execute("SELECT source, path FROM versions"))
+    assert len(kept) == 40 and all((small_disk / path).exists() for path in kept.values())
+
+
 def test_a_newer_database_is_exit_code_four_and_left_alone(tmp_path: Path, site: Site) -> None:
     write_sources(tmp_path, row("p", site.url("/p")))
     sourcewatch(tmp_path, "run")
-    with sqlite3.connect(tmp_path / "sourcewatch.db") as db:
+    with closing(sqlite3.connect(tmp_path / "sourcewatch.db")) as db, db:
         db.execute("UPDATE alembic_version SET version_num = '9999'")
     done = sourcewatch(tmp_path, "run", "--all")
     assert done.returncode == 4 and "made by a newer sourcewatch" in done.stderr and len(site.asked) < 5
