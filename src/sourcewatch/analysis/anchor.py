@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from rapidfuzz.distance import Levenshtein
 
@@ -74,21 +75,38 @@ class _Needle:
 
 
 class _Sought:
-    """A quote in the three forms of a layer."""
+    """A quote in the three forms of a layer, each made when it is needed: most quotes stand to the letter."""
 
     def __init__(self, quote: Quote) -> None:
         self.quote = quote
         prefix, suffix = quote.prefix, quote.suffix
-        raw = _Needle(
+        self.raw = _Needle(
             quote.exact,
             _HALF_FIRST.sub("", prefix) if len(prefix) >= CONTEXT_CHARS else prefix,
             _HALF_LAST.sub("", suffix) if len(suffix) >= CONTEXT_CHARS else suffix,
         )
-        self.plain = raw.rewritten(typographic)
-        self.folded = self.plain.rewritten(folded)
-        self.needles = {Form.RAW: raw, Form.TYPOGRAPHIC: self.plain, Form.FOLDED: self.folded}
-        weight = sum(2 if is_cjk(c) else 1 for c in self.folded.exact)
-        self.least_score = LEAST_SCORE_OF_SHORT if weight < SHORT_WEIGHT else LEAST_SCORE
+
+    @cached_property
+    def plain(self) -> _Needle:
+        return self.raw.rewritten(typographic)
+
+    @cached_property
+    def folded(self) -> _Needle:
+        return self.plain.rewritten(folded)
+
+    def needle(self, form: Form) -> _Needle:
+        match form:
+            case Form.RAW:
+                return self.raw
+            case Form.TYPOGRAPHIC:
+                return self.plain
+            case Form.FOLDED:
+                return self.folded
+
+    @property
+    def least_score(self) -> float:
+        weight = sum(2 if is_cjk(c) else 1 for c in self.folded.exact[:SHORT_WEIGHT])
+        return LEAST_SCORE_OF_SHORT if weight < SHORT_WEIGHT else LEAST_SCORE
 
 
 def sight(page: Page, quote: Quote) -> Sighting:
@@ -99,7 +117,8 @@ def sight(page: Page, quote: Quote) -> Sighting:
     if quote.figure:
         return Sighting(quote.key, SightingKind.UNVERIFIED, layer="figure")
     sought = _Sought(quote)
-    visible, *unseen = page.layers
+    visible, *others = page.layers
+    unseen = [layer for layer in others if layer.text]
     seen = _exact(visible, sought) or _fuzzy(visible, sought)
     if seen and seen.score >= SURE_SCORE:
         return seen
@@ -123,7 +142,7 @@ def context(layer: Layer | str, start: int, end: int) -> tuple[str, str]:
 def _exact(layer: Layer, sought: _Sought) -> Sighting | None:
     """Verbatim, typographic or variant, in this order; the occurrence whose neighbours are most alike."""
     for kind, form in EXACT:
-        needle = sought.needles[form]
+        needle = sought.needle(form)
         text = layer.reading(form)
         places = [place for place in _occurrences(text, needle.exact) if _uncut(layer, form, place, needle.exact)]
         if places:
@@ -165,7 +184,7 @@ def _elsewhere(layer: Layer, sought: _Sought) -> Sighting | None:
 
     In a table, "155 tok/s" of another row says nothing about the row that was cited.
     """
-    spans = [span for span in _between(layer, sought.folded) if span[0] < span[1]]
+    spans = [span for span in _between(layer, sought) if span[0] < span[1]]
     length = len(sought.folded.exact)
     nearest = min(spans, key=lambda span: abs(span[1] - span[0] - length), default=None)
     return _judged(layer, sought, nearest, 0.0) if nearest else None
@@ -179,7 +198,7 @@ def _fuzzy(layer: Layer, sought: _Sought) -> Sighting | None:
     if there:
         return there
     text, needle = layer.reading(Form.FOLDED), sought.folded
-    place = locate(needle.exact, text)
+    place = locate(needle.exact, text, layer.grams)
     if place is None:
         return None
     bonus = sum(CONTEXT_BONUS for likeness in needle.alike(text, place) if likeness > CONTEXT_ALIKE)
@@ -232,18 +251,20 @@ def _changed_numbers(ours: str, theirs: str) -> tuple[tuple[str, ...], tuple[str
 
 
 def _deleted_here(layer: Layer, sought: _Sought) -> Sighting | None:
-    if all(start < end for start, end in _between(layer, sought.folded)):
+    if all(start < end for start, end in _between(layer, sought)):
         return None
     return Sighting(sought.quote.key, SightingKind.DELETED_HERE, layer=layer.name)
 
 
-def _between(layer: Layer, needle: _Needle) -> Iterator[Span]:
+def _between(layer: Layer, sought: _Sought) -> Iterator[Span]:
     """The stretches, perhaps empty, between prefix and suffix where both stand near to one another."""
-    prefix, suffix = needle.prefix, needle.suffix
+    if not (sought.raw.prefix and sought.raw.suffix):
+        return
+    prefix, suffix = sought.folded.prefix, sought.folded.suffix
     if min(len(prefix), len(suffix)) * 3 < LEAST_CONTEXT or len(prefix) + len(suffix) < LEAST_CONTEXT:
         return
     text = layer.reading(Form.FOLDED)
-    reach = 2 * len(needle.exact) + len(suffix) + CONTEXT_CHARS
+    reach = 2 * len(sought.folded.exact) + len(suffix) + CONTEXT_CHARS
     for _, start in _occurrences(text, prefix):
         end = text.find(suffix, start, start + reach)
         if end >= 0 and text.find(prefix, start, end) < 0:

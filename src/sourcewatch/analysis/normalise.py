@@ -30,6 +30,9 @@ _RADICALS = dict(
     )
 )
 _PLAIN = _QUOTES | _DASHES | _POINTS | _RAISED | _LOWERED | _RADICALS
+# Signs inside numbers, while punctuation is taken away. Private characters of the page itself go with it.
+_PUT_BY = dict(zip(".:/_-", "\ue000\ue001\ue002\ue003\ue004", strict=True))
+_BACK = {private: sign for sign, private in _PUT_BY.items()}
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 
@@ -56,9 +59,18 @@ class _Simplified(dict[int, str]):
         return plain
 
 
-class _CaseFolded(dict[int, str]):
+class _Bare(dict[int, str]):
+    """Small letters, no punctuation but what is written as part of a number; brings back what was put by."""
+
     def __missing__(self, code: int) -> str:
-        plain = self[code] = chr(code).casefold()
+        character = chr(code)
+        if character in _BACK:
+            plain = _BACK[character]
+        elif character.isalnum() or character in "%‰$€£¥+<>=/^":
+            plain = character.casefold()
+        else:
+            plain = ""
+        self[code] = plain
         return plain
 
 
@@ -82,27 +94,26 @@ def _valued(match: re.Match[str]) -> str:
     return match.group() if number is None else number
 
 
-def _kept_in_numbers(match: re.Match[str]) -> str:
-    return match["kept"] or ""
+def _put_by(match: re.Match[str]) -> str:
+    return _PUT_BY[match.group()]
 
 
 TYPOGRAPHIC: tuple[Step, ...] = (
     Compose(),
     Translate(_Typographic()),
     Substitute(re.compile("  +"), _space),
-    Substitute(re.compile(f"(?<=[{CJK}]) | (?=[{CJK}])|^ | $"), _nothing),
+    Substitute(re.compile(f" (?:(?<=^ )|(?<=[{CJK}] )|(?=[{CJK}])|$)"), _nothing),
 )
 SIMPLIFIED = Translate(_Simplified())
 FOLDED: tuple[Step, ...] = (
     SIMPLIFIED,
-    Substitute(re.compile(r"(?i)(?<![a-z])tok(?:en)?s?(?: ?/ ?| per )s(?:ec(?:ond)?)?(?![a-z])"), lambda _: "tok/s"),
+    Substitute(
+        re.compile(r"[Tt](?<![A-Za-z].)(?i:ok(?:en)?s?(?: ?/ ?| per )s(?:ec(?:ond)?)?)(?![A-Za-z])"), lambda _: "tok/s"
+    ),
     Substitute(NUMBER, _valued),
     # Without punctuation 4.5 would be 45, and -5 would be 5.
-    Substitute(
-        re.compile(r"(?P<kept>(?<=\d)[.:/-](?=\d)|(?<![\w)%\]-])-(?=[\d.]))|[^\w%‰$€£¥+<>=/^]|(?<!\d)_|_(?!\d)"),
-        _kept_in_numbers,
-    ),
-    Translate(_CaseFolded()),
+    Substitute(re.compile(r"[.:/_-](?<=\d.)(?=\d)|-(?<![\w)%\]-].)(?=[\d.])"), _put_by),
+    Translate(_Bare()),
 )
 
 

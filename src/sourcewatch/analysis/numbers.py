@@ -20,7 +20,7 @@ _HAN = "〇零一二两三四五六七八九"
 # Every quantifier over digits is bounded: a page may hold 900,000 of them in a row.
 NUMBER = re.compile(
     rf"""
-    (?<![A-Za-z\d^_])(?<!\d\.)
+    (?=[\d.百十千{_HAN}-])(?<![A-Za-z\d^_])(?<!\d\.)
     (?:
       (?P<hundredths>百分之)?
       (?:(?<![\w)%\]-])(?P<minus>-))?

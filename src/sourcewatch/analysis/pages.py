@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
+from sourcewatch.analysis.grams import MOST_CHARS, Grams
+from sourcewatch.analysis.grams import PIECE_CHARS as GRAM_PIECE
 from sourcewatch.analysis.normalise import FOLDED, TYPOGRAPHIC, folded, is_cjk, typographic
 from sourcewatch.analysis.trace import Step, Traced, separable, traced
 from sourcewatch.domain.document import VISIBLE, Document, Label
 
-# Characters that are normalised again, with offsets, where something is found: 0.3 ms.
-PIECE_CHARS = 512
+# Characters that are normalised again, with offsets, where something is found: 0.2 ms.
+PIECE_CHARS = 256
 _CUTS = ("\n", ". ", "。", ", ", "，", " ")
 
 
@@ -75,6 +77,12 @@ class Layer:
             starts.append(starts[-1] + len(text))
         return _Made("".join(texts), starts[:-1], range(len(texts)))
 
+    @cached_property
+    def grams(self) -> Grams | None:
+        """Of the folded text; None where it is too long for them, or so short that it needs none."""
+        folded_text = self._folded.text
+        return Grams(folded_text) if 4 * GRAM_PIECE < len(folded_text) <= MOST_CHARS else None
+
     def reading(self, form: Form) -> str:
         match form:
             case Form.RAW:
@@ -102,7 +110,7 @@ class Layer:
         if key not in self._traced:
             self._traced[key] = traced(Traced.of(self.text[start:end]), steps)
         piece = self._traced[key]
-        within = place - made.starts[number]
+        within = min(place - made.starts[number], len(piece.starts) - 1)  # the space after a piece belongs to its end
         return start + piece.starts[within], start + piece.ends[within]
 
 
