@@ -112,7 +112,7 @@ def test_a_failure_breaks_the_span_and_keeps_the_date(ledger: Ledger) -> None:
     assert standing.last_accessed == AT + HOUR and standing.failing_since == AT + 2 * HOUR and standing.strikes == 1
     ledger.keep(run, [[same(version, AT + 3 * HOUR)]])
     assert len(ledger.spans("a")) == 4
-    assert ledger.standings()["a"].failing_since is None
+    assert ledger.standings(AT + 9 * HOUR)["a"].failing_since is None
     assert ledger.recovered_since(AT)["a"].recovered_from == Verdict("tls_expired", "r", "it failed")
 
 
@@ -127,6 +127,23 @@ def test_a_clock_set_back_writes_a_row_of_its_own(ledger: Ledger) -> None:
 def change_between(old: str, new_: str) -> Change:
     parts = (Part(Op.DELETE, old), Part(Op.INSERT, new_))
     return Change((Edit(EditKind.REPLACED, 0, 0, parts),), Significance.TEXT, Drift(0.5, 0.5, Extent.EDITED), "d@1")
+
+
+def test_another_address_is_another_source_and_has_no_date_yet(ledger: Ledger) -> None:
+    run = ledger.begin_run(AT, "t", "0")
+    ledger.keep(run, [[new("one", AT, sightings=[Sighting("q", SightingKind.VERBATIM, 1.0)])]])
+    ledger.sync([replace(SOURCE, url="https://elsewhere.example/")], AT + HOUR)
+    assert ledger.standings(AT + HOUR) == {} and ledger.standing_of("a").last_accessed is None
+    assert ledger.recall("a").memory is None and ledger.newest_sightings() == {}
+    ledger.sync([SOURCE], AT + 2 * HOUR)
+    assert ledger.standings(AT + 2 * HOUR)["a"].last_accessed == AT
+
+
+def test_no_date_lies_ahead_of_the_clock(ledger: Ledger) -> None:
+    run = ledger.begin_run(AT, "t", "0")
+    [[version]] = ledger.keep(run, [[new("one", AT)]])
+    ledger.keep(run, [[same(version, AT + timedelta(days=400))]])
+    assert ledger.standings(AT + HOUR)["a"].last_accessed == AT
 
 
 def test_a_change_waits_for_the_next_reading_to_confirm_it(ledger: Ledger) -> None:

@@ -39,7 +39,7 @@ def sourcewatch(folder: Path, *words: str, **environ: str) -> subprocess.Complet
 def test_a_run_tells_a_summary_and_a_second_has_nothing_due(tmp_path: Path, site: Site) -> None:
     write_sources(tmp_path, row("p", site.url("/p"), "measured over a week"))
     first = sourcewatch(tmp_path, "run")
-    assert first.returncode == 0 and "1 checked: 1 read, 0 not; 1 new versions" in first.stdout, first
+    assert first.returncode == 0 and "1 checked: 1 read, 0 not; 1 new version," in first.stdout, first
     assert "0 checked" in sourcewatch(tmp_path, "run").stdout
 
 
@@ -91,7 +91,7 @@ def test_wrong_use_is_exit_code_two_and_a_sentence(tmp_path: Path, words: tuple[
 
 
 def test_a_faulty_configuration_is_told_whole_before_anything_is_fetched(tmp_path: Path, site: Site) -> None:
-    write_sources(tmp_path, row("p", site.url("/p"), more="colour = 1") + row("p", "nowhere"))
+    write_sources(tmp_path, row("p", site.url("/p"), more="colour = 1") + row("q", "nowhere"))
     done = sourcewatch(tmp_path, "run")
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 2 and site.asked == []
     assert all(line.startswith(f"sourcewatch: {tmp_path}/sources.toml:") for line in done.stderr.splitlines())
@@ -158,6 +158,54 @@ def test_a_full_disk_in_mid_run_is_exit_code_four_and_the_next_run_goes_on(
     with closing(sqlite3.connect(small_disk / "sourcewatch.db")) as db:
         kept = dict(db.execute("SELECT source, path FROM versions"))
     assert len(kept) == 40 and all((small_disk / path).exists() for path in kept.values())
+
+
+def test_a_defect_in_one_source_is_told_and_costs_the_others_nothing(tmp_path: Path, site: Site) -> None:
+    site.pages["/q"] = page("Other", BODY)
+    write_sources(tmp_path, row("p", site.url("/p")) + row("q", site.url("/q")))
+    sourcewatch(tmp_path, "run")
+    with closing(sqlite3.connect(tmp_path / "sourcewatch.db")) as db, db:
+        db.execute("UPDATE documents SET packed = x'00ff' WHERE version = (SELECT id FROM versions WHERE source = 'p')")
+    site.pages |= {
+        "/p": page("Notes", BODY + BODY + "<p>More.</p>"),
+        "/q": page("Other", BODY + "<p>Much more than before.</p>"),
+    }
+    done = sourcewatch(tmp_path, "run", "--all", "--json")
+    lines = {x["source"]: x for x in map(json.loads, done.stdout.splitlines())}
+    assert done.returncode == 5 and "kept p from being checked" in done.stderr
+    assert "defect" in lines["p"] and lines["q"]["new_version"]
+
+
+def test_who_stops_reading_does_not_stop_the_run(tmp_path: Path, site: Site) -> None:
+    site.pages |= {f"/p{n}": page(f"Notes {n}", BODY) for n in range(12)}
+    write_sources(tmp_path, "".join(row(f"p{n}", site.url(f"/p{n}")) for n in range(12)))
+    running = subprocess.Popen(command(tmp_path, "run", "--json"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert running.stdout is not None
+    running.stdout.readline()
+    running.stdout.close()
+    assert running.wait(60) == 0
+    with closing(sqlite3.connect(tmp_path / "sourcewatch.db")) as db:
+        assert db.execute("SELECT count(*) FROM versions").fetchone() == (12,)
+
+
+def test_a_link_keeps_leading_to_the_file_and_a_pipe_is_written_to(tmp_path: Path) -> None:
+    write_sources(tmp_path, row("p", "http://127.0.0.1:1/p"))
+    target, link, pipe = tmp_path / "target.json", tmp_path / "link.json", tmp_path / "pipe"
+    target.write_text("old")
+    link.symlink_to(target)
+    os.mkfifo(pipe)
+    assert sourcewatch(tmp_path, "export", "last-accessed", "--out", str(link)).returncode == 0
+    assert link.is_symlink() and json.loads(target.read_text("utf-8"))["site"] == "https://notes.example/"
+    reading = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
+    assert sourcewatch(tmp_path, "export", "last-accessed", "--out", str(pipe)).returncode == 0
+    assert b"generated_at" in reading.communicate(timeout=10)[0] and pipe.is_fifo()
+
+
+def test_a_data_folder_may_have_any_name(tmp_path: Path, site: Site) -> None:
+    write_sources(tmp_path, row("p", site.url("/p")))
+    for name in ("a?mode=ro", "b%20c", "d #e"):
+        assert sourcewatch(tmp_path, "--data", str(tmp_path / name), "run").returncode == 0
+        assert (tmp_path / name / "sourcewatch.db").exists()
 
 
 def test_a_newer_database_is_exit_code_four_and_left_alone(tmp_path: Path, site: Site) -> None:

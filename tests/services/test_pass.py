@@ -294,7 +294,7 @@ def test_a_private_address_is_never_asked(site: Site, watch: Watch) -> None:
     path.write_text(path.read_text().replace('allow_networks = ["127.0.0.0/8"]', ""))
     with wiring.open_house(path, None, {}) as house:
         lines: list[Any] = []
-        asyncio.run(wiring.run_pass(house, told=lines.append, clock=lambda: START))
+        asyncio.run(wiring.run_pass(house, all_of_them=True, told=lines.append, clock=lambda: START))
     assert lines[0]["verdict"] == "redirect_to_private" and site.asked == []
 
 
@@ -305,7 +305,7 @@ def test_secrets_reach_the_host_and_nothing_else(site: Site, watch: Watch, monke
         watch.folder, row("p", site.url("/p"), more='headers = { Authorization = "Bearer ${PAGE_TOKEN}" }')
     )
     with wiring.open_house(path, None) as house:
-        asyncio.run(wiring.run_pass(house, clock=lambda: START))
+        asyncio.run(wiring.run_pass(house, all_of_them=True, clock=lambda: START))
     assert ("/p", "Bearer s3cret-value") in [(p, h.get("authorization")) for p, h in site.asked]
     import gzip
 
@@ -368,7 +368,9 @@ def test_the_report_says_when_the_network_itself_is_down(watch: Watch) -> None:
     path = write_sources(watch.folder, "".join(row(f"s{n}", f"https://host{n}.example/") for n in range(4)))
     with wiring.open_house(path, None, {}) as house:
         lines: list[Any] = []
-        tally = asyncio.run(wiring.run_pass(house, told=lines.append, clock=lambda: START, resolve=down))
+        tally = asyncio.run(
+            wiring.run_pass(house, all_of_them=True, told=lines.append, clock=lambda: START, resolve=down)
+        )
     assert {line["verdict"] for line in lines} == {"dns_not_found"} and len(lines) == 4
     assert tally.void_reason == "dns_not_found 4 4"
     report = watch.report(START)

@@ -6,15 +6,17 @@ import ipaddress
 import json
 import os
 import re
+import ssl
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 import ada_url
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ..domain.errors import ConfigError
 from ..domain.source import (
@@ -30,7 +32,7 @@ from ..domain.source import (
     SourceKind,
     Tier,
 )
-from . import toml_lines
+from . import cron, toml_lines
 
 MOST_BYTES = 32_000_000  # 50,000 rows with notes are 25 MB; a larger file is a mistake
 
@@ -38,6 +40,9 @@ _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 
 _SIZES = {"B": 1, "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(B|KB|MB|GB)", re.I)
+MOST_QUOTE_CHARS = 2_000
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_FRAMING = {"host", "content-length", "transfer-encoding", "connection", "te", "upgrade", "trailer", "expect"}
 _ID = r"^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$"
 _ENV = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _DAYS = r"(?:mon|tue|wed|thu|fri|sat|sun)"
@@ -64,9 +69,9 @@ def _delay(value: object) -> float:
 def size_bytes(value: object) -> int:
     """ "20MB" → 20000000. Raises ValueError with a sentence for people."""
     if isinstance(value, str) and (m := _SIZE.fullmatch(value.strip())):
-        total = int(float(m[1]) * _SIZES[m[2].upper()])
+        total = float(m[1]) * _SIZES[m[2].upper()]
         if 0 < total <= 2_000_000_000:
-            return total
+            return int(total)
     raise ValueError(f'{value!r} is not a size; write e.g. "20MB"')
 
 
@@ -105,6 +110,10 @@ def _zone(value: object) -> str:
 
 def _cron(value: object) -> str:
     if isinstance(value, str) and _CRON.match(value):
+        try:
+            cron.next_time(value, "UTC", datetime.now(UTC))
+        except ValueError as error:
+            raise ValueError(f"{value!r} is not a schedule: {error}") from None
         return value.strip()
     raise ValueError(f'{value!r} is not a schedule; write five fields with day names, e.g. "0 9 * * mon"')
 
@@ -123,6 +132,21 @@ Id = Annotated[str, Field(pattern=_ID, description="lower-case letters, digits a
 _Found = Iterator[tuple[tuple[str | int, ...], str]]
 
 
+def _sentence_to_find(text: str) -> str:
+    """A quote that can be looked for: letters or digits in it, and no longer than a passage."""
+    if not any(c.isalnum() for c in text):
+        raise ValueError("has no letter and no digit to look for")
+    if len(text) > MOST_QUOTE_CHARS:
+        raise ValueError(f"is longer than {MOST_QUOTE_CHARS} characters; quote a sentence or two")
+    return text
+
+
+def _one_line(text: str) -> str:
+    if _CONTROL.search(text):
+        raise ValueError("may not hold line breaks or control characters")
+    return text
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -135,7 +159,7 @@ class SiteModel(_Strict):
 
 
 class FetchModel(_Strict):
-    contact: str = ""
+    contact: Annotated[str, AfterValidator(_one_line)] = ""
     allow_networks: list[Network] = []
     ca_bundle: str = ""
     max_bytes: Annotated[Size, Field(json_schema_extra={"default": "20MB"})] = 20_000_000
@@ -157,7 +181,7 @@ class TierModel(_Strict):
 
 
 class QuoteModel(_Strict):
-    exact: Words
+    exact: Annotated[str, AfterValidator(_sentence_to_find)]
     prefix: str = ""
     suffix: str = ""
     carries: list[str] = []
@@ -243,6 +267,7 @@ def load(
         faults |= {_fault(path, known, loc, words) for loc, words in _names(raw)}
         raise ConfigError(sorted(faults, key=_line_number)) from None
     wrong = [_fault(path, known, loc, words) for loc, words in _whole(model, environ, selector_error)]
+    wrong += [_fault(path, known, ("fetch", "ca_bundle"), words) for words in _bundle_faults(model, path.parent)]
     if wrong:
         raise ConfigError(sorted(wrong, key=_line_number))
     return _settings(model, environ, path.parent)
@@ -250,6 +275,8 @@ def load(
 
 def _text(path: Path) -> str:
     try:
+        if path.exists() and not path.is_file():
+            raise ConfigError([f"{path}: cannot be read: it is not a file"])
         if path.stat().st_size > MOST_BYTES:
             raise ConfigError([f"{path}: larger than {MOST_BYTES // 1_000_000} MB; this is not a sources file"])
         return path.read_text(encoding="utf-8-sig")
@@ -353,8 +380,10 @@ def _row_environment(
     i: int, row: SourceModel, environ: Mapping[str, str], selector_error: Callable[[str], str | None]
 ) -> _Found:
     for name, value in row.headers.items():
-        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or "\n" in value or "\r" in value:
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or _CONTROL.search(value):
             yield ("source", i, "headers", name), "not a header that can be sent"
+        elif name.lower() in _FRAMING:
+            yield ("source", i, "headers", name), "frames the request itself and is not yours to set"
         for variable in _ENV.findall(value):
             if variable not in environ:
                 yield ("source", i, "headers", name), f"the environment has no {variable}"
@@ -362,6 +391,15 @@ def _row_environment(
         for css in selectors:
             if words := selector_error(css):
                 yield ("source", i, key), f"{css!r} is not a CSS selector: {words}"
+
+
+def _bundle_faults(model: FileModel, folder: Path) -> Iterator[str]:
+    if not model.fetch.ca_bundle:
+        return
+    try:
+        ssl.create_default_context().load_verify_locations(folder / model.fetch.ca_bundle)
+    except (OSError, ssl.SSLError) as error:
+        yield f"{model.fetch.ca_bundle!r} holds no certificate that can be read: {error}"
 
 
 def _settings(model: FileModel, environ: Mapping[str, str], folder: Path) -> Settings:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, NoSuchModuleError, OperationalError
 
 from ..domain.errors import StorageError
@@ -178,7 +178,7 @@ def _guard_postgresql(connection: Connection, table: str, allowed: str) -> None:
 
 
 def sqlite_url(path: Path) -> str:
-    return f"sqlite:///{path}"
+    return URL.create("sqlite", database=str(path)).render_as_string()
 
 
 def shown(url: str) -> str:

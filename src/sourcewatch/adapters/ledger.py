@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, func, insert, or_, select, update
+from sqlalchemy import Connection, Engine, Row, Select, func, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ..domain.change import Drift, Extent, Sighting, Significance, pack_change, sighting_facts, sighting_of
 from ..domain.check import Finding, Memory, Span
 from ..domain.document import Document, pack
+from ..domain.errors import BusyError
 from ..domain.kept import ChangeRow, Kept, Quoted, RunRow, VersionRow
 from ..domain.reading import Probe
 from ..domain.source import Source, SourceKind
@@ -21,6 +23,8 @@ from . import tables as t
 from .database import storage
 
 PROBE_LASTS = timedelta(days=1)
+LOCK = 0x50_57  # any number that all runs agree on
+CLOCKS_APART = timedelta(minutes=5)  # between machines that are set right
 
 
 class Ledger:
@@ -107,6 +111,20 @@ class Ledger:
     def end_run(self, run: int, now: datetime, void_reason: str | None = None) -> None:
         with storage("ending a run"), self._engine.begin() as c:
             c.execute(update(t.runs).where(t.runs.c.id == run).values(ended_at=now, void_reason=void_reason))
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """One run at a time on a database that several data folders could share. Raises BusyError."""
+        if self._engine.dialect.name != "postgresql":
+            yield  # the lock in the data folder suffices
+            return
+        with storage("taking its lock"), self._engine.connect() as c:
+            if not c.execute(select(func.pg_try_advisory_lock(LOCK))).scalar():
+                raise BusyError("another run holds this database (from another data folder or machine)")
+            try:
+                yield
+            finally:
+                c.execute(select(func.pg_advisory_unlock(LOCK)))
 
     def last_run(self) -> RunRow | None:
         """The newest finished run."""
@@ -303,7 +321,7 @@ class Ledger:
             .join(t.documents, d.version == v.id)
             .outerjoin(t.histories, t.histories.c.source == v.source)
             .outerjoin(t.changes, t.changes.c.to_version == v.id)
-            .where(v.source == source)
+            .where(v.source == source, v.id.in_(_seen_at_its_address().where(t.checks.c.source == source)))
             .order_by(v.id.desc())
             .limit(1)
         )
@@ -364,19 +382,33 @@ class Ledger:
 
     def _tail(self, c: Connection, source: str) -> list[Span]:
         k = t.checks.c
-        last = c.execute(select(func.max(k.last_at)).where(k.source == source, k.accessed.is_(True))).scalar()
-        query = _SPANS.where(k.source == source)
+        own = _SPANS.join(t.sources, t.sources.c.id == k.source).where(k.source == source, _OWN_ADDRESS)
+        last = c.execute(
+            select(func.max(k.last_at))
+            .join(t.sources, t.sources.c.id == k.source)
+            .where(k.source == source, k.accessed.is_(True), _OWN_ADDRESS)
+        ).scalar()
+        query = own
         return [_span(row) for row in c.execute(query if last is None else query.where(k.last_at >= last))]
 
-    def standings(self) -> dict[str, Standing]:
-        """Where every source stands: folded from its last access and what came after it."""
+    def standings(self, now: datetime) -> dict[str, Standing]:
+        """Where every source stands: folded from its last access at its present address, and what came after it.
+
+        Rows from after *now* are left out: they were written while the clock was wrong, and no date may lie ahead.
+        """
         k = t.checks.c
         with storage("reading checks"), self._engine.connect() as c:
             last = (
-                select(k.source, func.max(k.last_at).label("at")).where(k.accessed.is_(True)).group_by(k.source)
+                select(k.source, func.max(k.last_at).label("at"))
+                .join(t.sources, t.sources.c.id == k.source)
+                .where(k.accessed.is_(True), _OWN_ADDRESS, k.last_at <= now + CLOCKS_APART)
+                .group_by(k.source)
             ).subquery()
-            query = _SPANS.outerjoin(last, last.c.source == k.source).where(
-                or_(last.c.at.is_(None), k.last_at >= last.c.at)
+            query = (
+                _SPANS.join(t.sources, t.sources.c.id == k.source)
+                .outerjoin(last, last.c.source == k.source)
+                .where(or_(last.c.at.is_(None), k.last_at >= last.c.at))
+                .where(_OWN_ADDRESS, k.last_at <= now + CLOCKS_APART)
             )
             tails: dict[str, list[Span]] = {}
             for row in c.execute(query):
@@ -399,11 +431,6 @@ class Ledger:
         query = _VERSIONS.where(t.versions.c.source == source).order_by(t.versions.c.id)
         with storage("reading versions"), self._engine.connect() as c:
             return [_version(row) for row in c.execute(query)]
-
-    def newest_versions(self) -> dict[str, VersionRow]:
-        newest = select(func.max(t.versions.c.id)).group_by(t.versions.c.source)
-        with storage("reading versions"), self._engine.connect() as c:
-            return {r.source: _version(r) for r in c.execute(_VERSIONS.where(t.versions.c.id.in_(newest)))}
 
     def packed_document(self, version: int) -> bytes:
         """A version's document (`document.unpack`). Raises KeyError for a version that was never kept."""
@@ -434,7 +461,7 @@ class Ledger:
     def newest_sightings(self) -> dict[str, list[Quoted]]:
         """For each source the sightings of its newest version, with the best sighting that each quote ever had."""
         with storage("reading sightings"), self._engine.connect() as c:
-            newest = select(func.max(t.versions.c.id)).group_by(t.versions.c.source)
+            newest = _newest_at_their_addresses()
             s = t.sightings.c
             stood = {
                 (r.source, r.quote): r.at
@@ -453,6 +480,20 @@ class Ledger:
     def sightings(self, version: int) -> list[Sighting]:
         with storage("reading sightings"), self._engine.connect() as c:
             return list(self._sightings(c, version))
+
+
+# A source is its address: what was read under another one dates and proves nothing of it.
+_OWN_ADDRESS = or_(t.sources.c.url.is_(None), t.checks.c.url == t.sources.c.url)
+
+
+def _seen_at_its_address() -> Select[Any]:
+    join = select(t.checks.c.version).join(t.sources, t.sources.c.id == t.checks.c.source)
+    return join.where(t.checks.c.accessed.is_(True), _OWN_ADDRESS)
+
+
+def _newest_at_their_addresses() -> Select[Any]:
+    join = select(func.max(t.checks.c.version)).join(t.sources, t.sources.c.id == t.checks.c.source)
+    return join.where(t.checks.c.accessed.is_(True), _OWN_ADDRESS).group_by(t.checks.c.source)
 
 
 _SPANS = select(t.checks, t.runs.c.void_reason).join(t.runs, t.runs.c.id == t.checks.c.run)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
 import typer
 
@@ -64,10 +65,11 @@ def _common(
 
 
 def main() -> NoReturn:
-    """Run the command. 0 done, 1 findings asked for, 2 wrong use or configuration, 3 another run, 4 storage failed."""
+    """Run the command. 0 done, 1 findings, 2 wrong use or configuration, 3 another run, 4 storage failed, 5 defect."""
     from ..domain.errors import BusyError, ConfigError, StorageError
 
     code: Any = 0
+    sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()  # closed by whoever started us
     try:
         code = app(standalone_mode=False)
     except ConfigError as error:
@@ -78,6 +80,8 @@ def main() -> NoReturn:
         code = _told(error, 4)
     except BrokenPipeError:
         sys.stderr.close()  # the reader went away; nothing more to say
+    except OSError as error:  # of our own output: everything else is a StorageError by now
+        code = _told(Exception(f"the output cannot be written: {error.strerror or error}"), 4)
     except KeyboardInterrupt:
         code = _told(Exception("stopped; what was checked is kept"), 130)
     except Exception as error:
@@ -90,8 +94,12 @@ def _usage(error: Exception) -> int:
         show()
         return int(getattr(error, "exit_code", 2))
     if type(error).__name__ == "Abort":
-        return 130
+        return _told(Exception("stopped; what was checked is kept"), 130)
     raise error
+
+
+def _nowhere() -> TextIO:
+    return Path(os.devnull).open("w", encoding="utf-8")
 
 
 def _told(error: Exception, code: int) -> int:
@@ -131,7 +139,7 @@ def run(
 
     from ..analysis.voice import Voice
     from . import shown, wiring
-    from .progress import Progress
+    from .progress import Progress, Reader
 
     wanted = [w for w in fail_on.split(",") if w]
     if unknown := [w for w in wanted if w not in FINDINGS]:
@@ -143,14 +151,14 @@ def run(
                 f"no source {', '.join(map(repr, strange))}; `sourcewatch sources list` names them all"
             )
         lines: list[dict[str, Any]] = []
+        reader = Reader()
         with Progress(house.settings, shown=sys.stderr.isatty() and not json_) as progress:
 
             def told(line: Any) -> None:
                 lines.append(line)
                 progress.step(line)
                 if json_:
-                    sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
-                    sys.stdout.flush()
+                    reader.line(json.dumps(line, ensure_ascii=False))
 
             tally = asyncio.run(wiring.run_pass(house, ids or [], all_of_them=all_, told=told))
         if not json_:
@@ -158,6 +166,8 @@ def run(
             typer.echo(shown.summary(lines, tally.void_reason, voice))
         elif tally.void_reason:
             _told(Exception(Voice("en", "UTC").void(tally.void_reason)), 0)
+        if tally.defects:
+            return _told(Exception(f"a defect of sourcewatch kept {', '.join(tally.defects)} from being checked"), 5)
         return 1 if wanted and _found(house, lines, wanted, ids or []) else 0
 
 
@@ -194,7 +204,7 @@ def report(
 
     writers = {"html": render.html, "md": render.markdown, "atom": render.atom, "json": lambda r, _: render.as_json(r)}
     wanted = [f.strip() for f in format_.split(",") if f.strip()]
-    if unknown := [f for f in wanted if f not in writers]:
+    if unknown := [f for f in wanted if f not in writers] or ([] if wanted else ["nothing"]):
         raise typer.BadParameter(f"--format knows {', '.join(writers)}, not {', '.join(unknown)}")
     if language not in (None, "zh-CN", "en"):
         raise typer.BadParameter("--language knows zh-CN and en")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
@@ -38,3 +40,20 @@ class Progress:
     def step(self, line: Mapping[str, Any]) -> None:
         if self._bar is not None:
             self._bar.update(self._task, advance=1, description=f"{line['source'][:40]:40}")
+
+
+class Reader:
+    """Whoever reads our lines. When nobody does any more, the run goes on: what it keeps matters, not who watches."""
+
+    def __init__(self) -> None:
+        self._gone = False
+
+    def line(self, text: str) -> None:
+        if self._gone:
+            return
+        try:
+            sys.stdout.write(text + "\n")
+            sys.stdout.flush()
+        except BrokenPipeError:
+            self._gone = True
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends

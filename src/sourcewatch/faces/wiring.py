@@ -91,7 +91,9 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
     engine = database.open_engine(url)
     try:
         database.upgrade(engine)
-        yield House(settings, folder, Ledger(engine), Snapshots(folder, SOFTWARE), url)
+        ledger = Ledger(engine)
+        ledger.sync(settings.sources, now())  # whoever only reads asks about the addresses of today, too
+        yield House(settings, folder, ledger, Snapshots(folder, SOFTWARE), url)
     finally:
         engine.dispose()
 
@@ -124,7 +126,7 @@ async def run_pass(
     from ..services.threads import Threads
 
     settings = house.settings
-    with run_lock(house.data, trigger), Threads() as threads:
+    with run_lock(house.data, trigger), house.ledger.exclusive(), Threads() as threads:
         hosts = Hosts(settings.hosts, respect_robots=settings.fetch.respect_robots)
         async with (
             Web(settings.fetch, hosts, user_agent=user_agent(settings), clock=clock, resolve=resolve) as web,

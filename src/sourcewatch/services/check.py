@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from ..domain.change import Sighting, SightingKind
 from ..domain.check import Finding, Judgement, Memory
 from ..domain.document import Document, Embed, Label
 from ..domain.document import unpack as unpack_document
+from ..domain.errors import StorageError
 from ..domain.reading import Probe
 from ..domain.source import FetchPolicy, Quote, Source, SourceKind
 from ..domain.standing import Recall
@@ -25,6 +27,7 @@ from .ports import Clock, Judge, Ledger, Snapshots, Web
 from .threads import Threads
 
 MOST_REFRESHES = 3
+MOST_TITLE_CHARS = 500
 MOST_FIGURES = 30  # a page with more is a gallery; the first thirty stand for it, and the report says so
 SUSPECT = frozenset({"soft_404", "soft_500", "content_replaced", "empty_body", "redirected_to_home", "removed_notice"})
 
@@ -128,7 +131,8 @@ class Checker:
         before: Exchange | None = None
         earlier: tuple[bytes, ...] = ()
         if memory is not None and memory.maker != MAKER:
-            before = await self.threads.files(self.snapshots.exchange, memory.path, memory.offset)
+            with suppress(StorageError):  # a lost snapshot costs the comparison under new rules, not the check
+                before = await self.threads.files(self.snapshots.exchange, memory.path, memory.offset)
             earlier = await self.threads.rows(self.ledger.earlier_documents, source.id, memory.version)
         known = replace(source, headers=())  # secrets stay in this process
         outcome = await self.judge(Task(known, capture, self.policy.max_bytes, expect, memory, before, probe, earlier))
@@ -204,12 +208,12 @@ def figure_of(page: Source, embed: Embed, declared: Sequence[Source]) -> Source:
     return Source(
         id=f"{page.id}--{sha256(embed.url.encode('utf-8', 'replace')).hexdigest()[:8]}",
         tier=page.tier,
-        title=embed.alt or embed.caption or embed.url.rpartition("/")[2] or embed.url,
+        title=(embed.alt or embed.caption or embed.url.rpartition("/")[2] or embed.url)[:MOST_TITLE_CHARS],
         url=embed.url,
         kind=SourceKind.PAGE if embed.kind in ("frame", "object") else SourceKind.FIGURE,
         parent=page.id,
         every_s=page.every_s,
-        alt=embed.alt,
+        alt=embed.alt[:MOST_TITLE_CHARS],
         embeds="none",
         robots_override=page.robots_override,
     )

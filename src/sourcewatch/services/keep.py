@@ -94,7 +94,7 @@ class Keeper:
         return Kept(
             finding=finding,
             status=answer.status if answer and isinstance(finding.fetched, Capture) else 0,
-            url=source.address or "",
+            url=source.url or "",
             final_url=answer.url if answer else source.address or "",
             body_sha256=answer.body_sha256 if answer and answer.body else "",
             stored=stored.get(source.id),

@@ -49,7 +49,7 @@ def view(settings: Settings, ledger: Ledger, now: datetime) -> View:
             found[figure.id] = replace(declared[figure.id], url=figure.url)
         elif page is not None:
             found[figure.id] = replace(figure, cited_on=page.cited_on, every_s=page.every_s)
-    return View(settings, now, declared | found, ledger.standings(), ledger.newest_sightings())
+    return View(settings, now, declared | found, ledger.standings(now), ledger.newest_sightings())
 
 
 def report(

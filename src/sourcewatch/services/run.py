@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from .. import __version__
@@ -22,6 +23,7 @@ from .keep import Keeper
 from .ports import Clock, Ledger
 from .writer import Writer
 
+DEFECT_RESTS = timedelta(hours=1)
 PER_HOST = 4  # the host's gate lets one request through at a time; the others judge, or wait for figures elsewhere
 OUR_OWN = frozenset({"dns_not_found", "connect_timeout", "connect_refused", "network_auth", "tls_unknown_ca"})
 HOSTS_ALIKE = 3
@@ -37,6 +39,7 @@ class Tally:
     checked: int = 0
     deferred: int = 0
     new_versions: int = 0
+    defects: list[str] = field(default_factory=list)
     words: Counter[str] = field(default_factory=Counter)
     hosts: dict[str, list[str]] = field(default_factory=dict)
     void_reason: str | None = None
@@ -65,7 +68,9 @@ class Runner:
         await rows(self.ledger.sync, self.settings.sources, started)
         pages = {s.id: s for s in self.settings.sources if s.address and s.kind is SourceKind.PAGE}
         wanted = [i for i in only if i in pages] if only else list(pages)
-        due = await rows(self.ledger.due, started, wanted, all_of_them=all_of_them or bool(only))
+        last = await rows(self.ledger.last_run)
+        ahead = last is not None and last.started_at > started  # the clock was ahead: due times cannot be trusted
+        due = await rows(self.ledger.due, started, wanted, all_of_them=all_of_them or bool(only) or ahead)
         run = await rows(self.ledger.begin_run, started, trigger, __version__)
         tally = Tally()
         writer = Writer(self.ledger, self.checker.threads, run)
@@ -88,12 +93,24 @@ class Runner:
         async def lane() -> None:
             for source in waiting:
                 async with slots:
-                    line = await self._one(writer, source, tally)
+                    line = await self._contained(writer, source, tally)
                 told(line)
 
         async with asyncio.TaskGroup() as lanes:
             for _ in range(min(PER_HOST, len(sources))):
                 lanes.create_task(lane())
+
+    async def _contained(self, writer: Writer, source: Source, tally: Tally) -> Mapping[str, Any]:
+        """A defect of ours in one source is told, and costs the others nothing; the storage's failure ends the run."""
+        try:
+            return await self._one(writer, source, tally)
+        except StorageError:
+            raise
+        except Exception as error:
+            logging.getLogger(__name__).exception("a defect while checking %s", source.id)
+            tally.defects.append(source.id)
+            await self.checker.threads.rows(self.ledger.put_off, source.id, self.clock() + DEFECT_RESTS)
+            return {"source": source.id, "url": source.url, "defect": f"{type(error).__name__}: {error}"}
 
     async def _one(self, writer: Writer, source: Source, tally: Tally) -> Mapping[str, Any]:
         declared = [s for s in self.settings.sources if s.parent == source.id and s.kind is SourceKind.FIGURE]
