@@ -231,6 +231,7 @@ def test_report_history_diff_status_and_export_show_what_was_found(tmp_path: Pat
     assert "+ {+A sentence that was added" in sourcewatch(tmp_path, "diff", "p").stdout
     explained = sourcewatch(tmp_path, "why", "p").stdout
     assert "rule no-objection" in explained and "verbatim (1.00): measured over a week" in explained
+    assert "since the first version (" in explained and "kept 1.00" in explained
     assert "1 told, 0 suppressed" in explained and "told             {+A sentence that was added" in explained
     assert "0 edits" in sourcewatch(tmp_path, "diff", "p", "--from", "1", "--to", "1").stdout
     assert " ok " in sourcewatch(tmp_path, "status").stdout

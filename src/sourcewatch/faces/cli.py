@@ -269,7 +269,9 @@ def history(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
 @app.command()
 def why(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
     """What the last check saw, what was told of it, what was suppressed and by which rule."""
+    from ..analysis.drift import drift
     from ..domain.change import Sighting, SightingKind, unpack_edits
+    from ..domain.document import unpack
     from . import shown
 
     with _house() as house:
@@ -286,6 +288,9 @@ def why(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
         if changes:
             edits, title = unpack_edits(changes[0].packed)
             typer.echo(shown.weighed(changes[0], edits, title))
+            first, newest = (versions := house.ledger.versions(source.id))[0], versions[-1]
+            then, here = (unpack(house.ledger.packed_document(v.id)) for v in (first, newest))
+            typer.echo(shown.drifted(first, drift(then, here)))
     return 0
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..analysis.excerpt import as_terminal, parts_of, plain, shortened
 from ..analysis.phrases import word
 from ..analysis.voice import Voice
-from ..domain.change import Edit, Sighting
+from ..domain.change import Drift, Edit, Sighting
 from ..domain.check import Span
 from ..domain.kept import ChangeRow, VersionRow
 from ..domain.report import Line
@@ -148,3 +148,11 @@ def weighed(row: ChangeRow, edits: Sequence[Edit], title: tuple[str, str] | None
     for edit in edits:
         out.append(f"  {edit.suppressed_by or 'told':16} {as_terminal(shortened(parts_of(edit)))}")
     return "\n".join(out)
+
+
+def drifted(first: VersionRow, since: Drift) -> str:
+    """How far the newest version is from the first, which is the one that the site came to cite."""
+    return (
+        f"since the first version ({first.captured_at:%Y-%m-%d}): kept {since.kept:.2f}, "
+        f"new {since.novelty:.2f}: {since.extent}"
+    )
