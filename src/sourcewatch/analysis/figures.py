@@ -27,7 +27,6 @@ LAZY = (
     "data-canonical-src",
 )
 LAZY_SETS = ("data-srcset", "data-lazy-srcset", "data-original-set")
-LAZY_BACKGROUNDS = ("data-bg", "data-background", "data-background-image", "data-bg-src", "data-backgroundimage")
 IMAGE_NAME = re.compile(r"\.(?:avif|bmp|gif|ico|jfif|jpe?g|jxl|png|svg|tiff?|webp)(?:$|[?#!@&_/])", re.I)
 PLACEHOLDER = re.compile(
     r"(?:^|[/_.-])(?:blank|spacer|placeholder|loading|lazy(?:load)?|transparent|pixel|grey|gray|1x1|empty|default[_-]?img)"

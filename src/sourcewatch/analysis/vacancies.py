@@ -111,10 +111,6 @@ def _dump(view: View) -> str:
     return ""
 
 
-def _of_a_dump(text: str) -> bool:
-    return bool(saying(DUMP_LINE).match(text) or saying(DUMP).search(text[:400]))
-
-
 def _out_of_order(view: View) -> str:
     """A notice of trouble or maintenance in place of the page."""
     if not view.is_page or not view.is_thin:
