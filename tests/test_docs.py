@@ -10,7 +10,8 @@ import pytest
 import typer.main
 from pydantic import BaseModel
 
-from sourcewatch.adapters import config
+from sourcewatch.adapters import config_models as models
+from sourcewatch.adapters.config import load
 from sourcewatch.domain.verdict import WORDS
 from sourcewatch.faces.cli import app
 
@@ -44,7 +45,7 @@ def test_the_readmes_example_is_a_sound_configuration(tmp_path: Path) -> None:
     [example] = re.findall(r"```toml\n(.*?)```", README, re.S)
     path = tmp_path / "sources.toml"
     path.write_text(example, encoding="utf-8")
-    settings = config.load(path, {})
+    settings = load(path, {})
     assert [s.id for s in settings.sources] == ["vllm-readme", "panel"]
     assert tomllib.loads(example)["site"]["language"] == "zh-CN"
 
@@ -52,8 +53,9 @@ def test_the_readmes_example_is_a_sound_configuration(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        config.SiteModel, config.FetchModel, config.HostModel, config.TierModel, config.SourceModel, config.QuoteModel,
-        config.ClaimModel, config.MirrorModel,
+        models.SiteModel, models.FetchModel, models.HostModel, models.TierModel, models.SourceModel, models.QuoteModel,
+        models.ClaimModel, models.MirrorModel, models.ServeModel, models.ProofModel, models.RetainModel,
+        models.EditorModel, models.RestModel,
     ],
 )  # fmt: skip
 def test_every_key_is_documented(model: type[BaseModel]) -> None:

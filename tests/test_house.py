@@ -29,7 +29,7 @@ ONE_ROOM = {
     "markdown_it": {"analysis/markdown.py"},
     "PIL": {"analysis/images.py"},
     "apscheduler": {"faces/daemon.py", "adapters/cron.py"},
-    "typer": {"faces/cli.py", "faces/demo.py", "faces/times.py"},
+    "typer": {"faces/base.py", "faces/cli.py", "faces/demo.py", "faces/times.py"},
     "protego": {"adapters/robots.py"},
 }
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcewatch.adapters import config, toml_lines
+from sourcewatch.adapters import config, config_values, toml_lines
 from sourcewatch.domain.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -79,6 +79,24 @@ def faults(tmp_path: Path, text: str, environ: dict[str, str] | None = None) -> 
         ('[site]\nname = "N"\ntimezone = "/etc/passwd"\n', 3, "site.timezone", "not a time zone"),
         ('[site]\nname = "N"\n[fetch]\nmax_bytes = "big"\n', 4, "fetch.max_bytes", "not a size"),
         ('[site]\nname = "N"\n[fetch]\nallow_networks = ["lan"]\n', 4, "fetch.allow_networks", "not a network"),
+        (HEAD + ROW + 'pause = { until = "soon", reason = "r" }\n', 11, "source.pause.until", "not a day"),
+        (HEAD + ROW + 'pause = { until = "9999-12-31", reason = "r" }\n', 11, "source.pause.until", "not a day"),
+        (HEAD + ROW + 'mute = { until = "2026-12-24" }\n', 11, "source.mute.reason", "is missing"),
+        (HEAD + ROW + 'every = "6h"\nslowest = "1h"\n', 12, "source.slowest", "longest interval"),
+        (HEAD + ROW + 'slowest = "7d"\n', 11, "source.slowest", "longest interval"),
+        ('[site]\nname = "N"\n[retain.Z]\nversions = "1d"\n', 3, "retain.Z", "no [tiers.Z]"),
+        ('[site]\nname = "N"\n[retain.default]\nchecks = "long"\n', 4, "retain.default.checks", "not a duration"),
+        ('[site]\nname = "N"\n[proof]\ntsa_ca = "none.pem"\n', 4, "proof.tsa_ca", "no certificate"),
+        ('[site]\nname = "N"\n[[editor]]\nname = "L"\nto = ["tgram://1:secret/2"]\n', 5, "editor.to", "environment"),
+        ('[site]\nname = "N"\n[[editor]]\nname = "L"\nto = []\n', 5, "editor.to", "at least 1"),
+        ('[site]\nname = "N"\n' + '[[editor]]\nname = "L"\nto = ["${L}"]\n' * 2, 7, "editor.name", "used twice"),
+        ('[site]\nname = "N"\n[[editor]]\nname = "L"\nto = ["${L}"]\ntiers = ["Z"]\n', 6, "editor.tiers", "[tiers.Z]"),
+        (
+            '[site]\nname = "N"\n[[editor]]\nname = "L"\nto = ["${L}"]\ndigest_at = "8:30"\n',
+            6,
+            "editor.digest_at",
+            "time of day",
+        ),
         ('[tiers.A]\ntitle = "t"\n', 1, "site", "is missing"),
         ("", 1, "site", "is missing"),
     ],
@@ -145,7 +163,7 @@ def test_a_secret_comes_from_the_environment_and_is_not_shown(tmp_path: Path) ->
     [("90s", 90), ("6h", 21_600), ("1h 30m", 5_400), ("7d", 604_800), ("1.5h", 5_400), ("200ms", 0.2)],
 )
 def test_durations(text: str, expected: float) -> None:
-    assert config.seconds(text) == expected
+    assert config_values.seconds(text) == expected
 
 
 @given(st.text(max_size=300))
@@ -182,4 +200,22 @@ def test_the_projects_own_sources_hold_every_row_of_the_site() -> None:
 
 def test_the_shipped_schema_is_the_models_own() -> None:
     assert (ROOT / "sources.schema.json").read_text(encoding="utf-8") == config.schema()
-    assert json.loads(config.schema())["properties"].keys() == {"site", "fetch", "hosts", "tiers", "source", "claim"}
+    assert json.loads(config.schema())["properties"].keys() == {
+        "site", "fetch", "hosts", "tiers", "serve", "proof", "retain", "editor", "source", "claim",
+    }  # fmt: skip
+
+
+def test_a_pause_ends_with_its_day_in_the_sites_zone(tmp_path: Path) -> None:
+    path = tmp_path / "sources.toml"
+    head = HEAD.replace('name = "N"', 'name = "N"\ntimezone = "Asia/Shanghai"')
+    path.write_text(head + ROW + 'pause = { until = "2026-12-24", reason = "being moved" }\n', encoding="utf-8")
+    pause = config.load(path, {}).sources[0].pause
+    assert pause is not None
+    assert (pause.until_at.isoformat(), pause.reason) == ("2026-12-24T16:00:00+00:00", "being moved")
+
+
+def test_where_an_editor_is_told_stays_in_the_environment(tmp_path: Path) -> None:
+    path = tmp_path / "sources.toml"
+    path.write_text(HEAD + '[[editor]]\nname = "Li"\nto = ["${LI_TELEGRAM}"]\n', encoding="utf-8")
+    [editor] = config.load(path, {"LI_TELEGRAM": "tgram://1:s3cret/2"}).editors
+    assert editor.variables == ("LI_TELEGRAM",) and "s3cret" not in repr(editor)

@@ -2,243 +2,48 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import os
 import re
 import ssl
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Any
 from zoneinfo import ZoneInfo
 
-import ada_url
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from ..domain.errors import ConfigError
 from ..domain.source import (
     Claim,
+    Editor,
     FetchPolicy,
     Header,
     HostPolicy,
     Mirror,
+    Proof,
     Quote,
+    Rest,
+    Retention,
     Settings,
     Site,
     Source,
     SourceKind,
     Tier,
 )
-from . import cron, toml_lines
+from . import toml_lines
+from .config_models import FileModel, RestModel, Row, SourceModel
+from .config_values import CONTROL
 
 MOST_BYTES = 32_000_000  # 50,000 rows with notes are 25 MB; a larger file is a mistake
 
-_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
-_SIZES = {"B": 1, "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)")
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(B|KB|MB|GB)", re.I)
-MOST_QUOTE_CHARS = 2_000
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _FRAMING = {"host", "content-length", "transfer-encoding", "connection", "te", "upgrade", "trailer", "expect"}
-_ID = r"^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$"
 _ENV = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_DAYS = r"(?:mon|tue|wed|thu|fri|sat|sun)"
-_CRON = re.compile(
-    rf"^\s*[\d*,/-]+\s+[\d*,/-]+\s+[\d*,/-]+\s+[\d*,/-]+\s+(?:\*|{_DAYS}(?:-{_DAYS})?(?:,{_DAYS}(?:-{_DAYS})?)*)\s*$",
-    re.I,
-)
-
-
-def seconds(value: object) -> float:
-    """ "90s", "6h", "1h 30m" → seconds. Raises ValueError with a sentence for people."""
-    if isinstance(value, str) and (found := _DURATION.findall(value)):
-        rest = _DURATION.sub("", value).strip()
-        total = sum(float(number) * _UNITS_S[unit] for number, unit in found)
-        if not rest and 0 < total <= 3_660 * 86_400:
-            return total
-    raise ValueError(f'{value!r} is not a duration; write e.g. "90s", "6h", "7d"')
-
-
-def _delay(value: object) -> float:
-    return 0.0 if value in ("0", "0s") else seconds(value)
-
-
-def size_bytes(value: object) -> int:
-    """ "20MB" → 20000000. Raises ValueError with a sentence for people."""
-    if isinstance(value, str) and (m := _SIZE.fullmatch(value.strip())):
-        total = float(m[1]) * _SIZES[m[2].upper()]
-        if 0 < total <= 2_000_000_000:
-            return int(total)
-    raise ValueError(f'{value!r} is not a size; write e.g. "20MB"')
-
-
-def web_address(value: object) -> str:
-    """An absolute http(s) address as the WHATWG URL standard reads it; returned as written."""
-    if not isinstance(value, str):
-        raise ValueError("an address is text")
-    text = value.strip()
-    if not text:
-        raise ValueError("an address may not be empty; leave the key out when it is not known")
-    try:
-        parsed = ada_url.URL(text)
-    except ValueError:
-        raise ValueError(f"{text!r} is not an address") from None
-    if parsed.protocol not in ("http:", "https:"):
-        raise ValueError(f"{text!r} is not an http or https address")
-    if parsed.username or parsed.password:
-        raise ValueError("an address may not hold a user name or password; use headers with ${ENV}")
-    return text
-
-
-def _network(value: object) -> str:
-    try:
-        return str(ipaddress.ip_network(str(value)))
-    except ValueError:
-        raise ValueError(f'{value!r} is not a network; write e.g. "127.0.0.0/28"') from None
-
-
-def _zone(value: object) -> str:
-    try:
-        ZoneInfo(str(value))
-    except (ValueError, OSError, KeyError):
-        raise ValueError(f'{value!r} is not a time zone; write e.g. "Asia/Shanghai"') from None
-    return str(value)
-
-
-def _cron(value: object) -> str:
-    if isinstance(value, str) and _CRON.match(value):
-        try:
-            cron.next_time(value, "UTC", datetime.now(UTC))
-        except ValueError as error:
-            raise ValueError(f"{value!r} is not a schedule: {error}") from None
-        return value.strip()
-    raise ValueError(f'{value!r} is not a schedule; write five fields with day names, e.g. "0 9 * * mon"')
-
-
-Duration = Annotated[float, BeforeValidator(seconds, json_schema_input_type=str)]
-Delay = Annotated[float, BeforeValidator(_delay, json_schema_input_type=str)]
-Size = Annotated[int, BeforeValidator(size_bytes, json_schema_input_type=str)]
-Address = Annotated[str, BeforeValidator(web_address, json_schema_input_type=str)]
-Network = Annotated[str, BeforeValidator(_network, json_schema_input_type=str)]
-Zone = Annotated[str, BeforeValidator(_zone, json_schema_input_type=str)]
-Cron = Annotated[str, BeforeValidator(_cron, json_schema_input_type=str)]
-Words = Annotated[str, Field(min_length=1)]
-Id = Annotated[str, Field(pattern=_ID, description="lower-case letters, digits and hyphens; names a folder")]
-
 
 _Found = Iterator[tuple[tuple[str | int, ...], str]]
-
-
-def _sentence_to_find(text: str) -> str:
-    """A quote that can be looked for: letters or digits in it, and no longer than a passage."""
-    if not any(c.isalnum() for c in text):
-        raise ValueError("has no letter and no digit to look for")
-    if len(text) > MOST_QUOTE_CHARS:
-        raise ValueError(f"is longer than {MOST_QUOTE_CHARS} characters; quote a sentence or two")
-    return text
-
-
-def _one_line(text: str) -> str:
-    if _CONTROL.search(text):
-        raise ValueError("may not hold line breaks or control characters")
-    return text
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class SiteModel(_Strict):
-    name: Words
-    url: Address | None = None
-    timezone: Zone = "UTC"
-    language: Literal["zh-CN", "en"] = "en"
-
-
-class FetchModel(_Strict):
-    contact: Annotated[str, AfterValidator(_one_line)] = ""
-    allow_networks: list[Network] = []
-    ca_bundle: str = ""
-    max_bytes: Annotated[Size, Field(json_schema_extra={"default": "20MB"})] = 20_000_000
-    deadline: Annotated[Duration, Field(json_schema_extra={"default": "60s"})] = 60.0
-    connect: Annotated[Duration, Field(json_schema_extra={"default": "10s"})] = 10.0
-    read: Annotated[Duration, Field(json_schema_extra={"default": "20s"})] = 20.0
-    respect_robots: bool = True
-    concurrency: Annotated[int, Field(ge=1, le=512)] = 32
-
-
-class HostModel(_Strict):
-    delay: Annotated[Delay, Field(json_schema_extra={"default": "2s"})] = 2.0
-
-
-class TierModel(_Strict):
-    title: Words
-    every: Annotated[Duration, Field(json_schema_extra={"default": "24h"})] = 86_400.0
-    cron: Cron | None = None
-
-
-class QuoteModel(_Strict):
-    exact: Annotated[str, AfterValidator(_sentence_to_find)]
-    prefix: str = ""
-    suffix: str = ""
-    carries: list[str] = []
-    cited_on: list[str] = []
-    figure: str = ""
-
-
-class MirrorModel(_Strict):
-    url: Address
-    kind: Words = "text"
-
-
-class _Row(_Strict):
-    id: Id
-    tier: Words
-
-
-class SourceModel(_Row):
-    title: Words
-    url: Address | None = None
-    read: Address | None = None
-    language: str = ""
-    publisher: str = ""
-    kind: Literal["page", "figure"] = "page"
-    every: Duration | None = None
-    cron: Cron | None = None
-    parent: str | None = None
-    alt: str = ""
-    mirrors: list[MirrorModel] = []
-    mirror_of: str | None = None
-    cited_on: list[str] = []
-    headers: dict[str, str] = {}
-    select: str = ""
-    ignore: list[str] = []
-    render: Literal["never", "auto", "always"] = "never"
-    embeds: Literal["all", "none"] = "all"
-    robots_override: str = ""
-    dates: dict[str, str] = {}
-    notes: str = ""
-    quote: list[QuoteModel] = []
-
-
-class ClaimModel(_Row):
-    text: Words
-    carriers: list[str] = []
-    notes: str = ""
-
-
-class FileModel(_Strict):
-    """The whole of sources.toml."""
-
-    site: SiteModel
-    fetch: FetchModel = FetchModel()
-    hosts: dict[str, HostModel] = {}
-    tiers: dict[str, TierModel] = {}
-    source: list[SourceModel] = []
-    claim: list[ClaimModel] = []
 
 
 def schema() -> str:
@@ -267,7 +72,8 @@ def load(
         faults |= {_fault(path, known, loc, words) for loc, words in _names(raw)}
         raise ConfigError(sorted(faults, key=_line_number)) from None
     wrong = [_fault(path, known, loc, words) for loc, words in _whole(model, environ, selector_error)]
-    wrong += [_fault(path, known, ("fetch", "ca_bundle"), words) for words in _bundle_faults(model, path.parent)]
+    for key, bundle in (("fetch", "ca_bundle"), model.fetch.ca_bundle), (("proof", "tsa_ca"), model.proof.tsa_ca):
+        wrong += [_fault(path, known, key, words) for words in _bundle_faults(bundle, path.parent)]
     if wrong:
         raise ConfigError(sorted(wrong, key=_line_number))
     return _settings(model, environ, path.parent)
@@ -334,7 +140,7 @@ def _names(raw: Mapping[str, Any]) -> _Found:
 def _whole(model: FileModel, environ: Mapping[str, str], selector_error: Callable[[str], str | None]) -> _Found:
     """Faults that only the whole file shows: duplicates, names that lead nowhere, missing environment."""
     ids: dict[str, str] = {}
-    tables: tuple[tuple[str, Sequence[_Row]], ...] = (("source", model.source), ("claim", model.claim))
+    tables: tuple[tuple[str, Sequence[Row]], ...] = (("source", model.source), ("claim", model.claim))
     for table, rows in tables:
         for i, row in enumerate(rows):
             if row.id in ids:
@@ -342,6 +148,18 @@ def _whole(model: FileModel, environ: Mapping[str, str], selector_error: Callabl
             ids[row.id] = table
             if row.tier not in model.tiers:
                 yield (table, i, "tier"), f"no [tiers.{row.tier}] in this file"
+    for name, tier in model.tiers.items():
+        if tier.slowest is not None and (tier.cron or tier.slowest < tier.every):
+            yield ("tiers", name, "slowest"), "is the longest interval that `every` may grow to"
+    for name in model.retain:
+        if name != "default" and name not in model.tiers:
+            yield ("retain", name), f"no [tiers.{name}] in this file"
+    for i, editor in enumerate(model.editor):
+        if any(other.name == editor.name for other in model.editor[:i]):
+            yield ("editor", i, "name"), f"{editor.name!r} is used twice"
+        for wanted in editor.tiers:
+            if wanted not in model.tiers:
+                yield ("editor", i, "tiers"), f"no [tiers.{wanted}] in this file"
     sources = {row.id: row for row in model.source}
     claims = {row.id for row in model.claim}
     for i, claim in enumerate(model.claim):
@@ -365,6 +183,8 @@ def _row_faults(i: int, row: SourceModel, sources: Mapping[str, SourceModel], cl
         yield ("source", i, "read"), "says what is fetched, but there is no url that the site cites"
     if row.every is not None and row.cron is not None:
         yield ("source", i, "cron"), "every and cron exclude each other"
+    if row.slowest is not None and (row.every is None or row.slowest < row.every):
+        yield ("source", i, "slowest"), "is the longest interval that its own `every` may grow to"
     seen: set[tuple[str, str, str, str]] = set()
     for j, quote in enumerate(row.quote):
         same = (quote.exact, quote.prefix, quote.suffix, quote.figure)
@@ -380,7 +200,7 @@ def _row_environment(
     i: int, row: SourceModel, environ: Mapping[str, str], selector_error: Callable[[str], str | None]
 ) -> _Found:
     for name, value in row.headers.items():
-        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or _CONTROL.search(value):
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or CONTROL.search(value):
             yield ("source", i, "headers", name), "not a header that can be sent"
         elif name.lower() in _FRAMING:
             yield ("source", i, "headers", name), "frames the request itself and is not yours to set"
@@ -393,18 +213,19 @@ def _row_environment(
                 yield ("source", i, key), f"{css!r} is not a CSS selector: {words}"
 
 
-def _bundle_faults(model: FileModel, folder: Path) -> Iterator[str]:
-    if not model.fetch.ca_bundle:
+def _bundle_faults(bundle: str, folder: Path) -> Iterator[str]:
+    if not bundle:
         return
     try:
-        ssl.create_default_context().load_verify_locations(folder / model.fetch.ca_bundle)
+        ssl.create_default_context().load_verify_locations(folder / bundle)
     except (OSError, ssl.SSLError) as error:
-        yield f"{model.fetch.ca_bundle!r} holds no certificate that can be read: {error}"
+        yield f"{bundle!r} holds no certificate that can be read: {error}"
 
 
 def _settings(model: FileModel, environ: Mapping[str, str], folder: Path) -> Settings:
-    fetch, site = model.fetch, model.site
-    tiers = {name: Tier(name, t.title, t.every, t.cron) for name, t in model.tiers.items()}
+    fetch, site, proof = model.fetch, model.site, model.proof
+    tiers = {name: Tier(name, t.title, t.every, t.cron, t.slowest) for name, t in model.tiers.items()}
+    zone = ZoneInfo(site.timezone)
     return Settings(
         site=Site(site.name, site.url or "", site.timezone, site.language),
         fetch=FetchPolicy(
@@ -420,12 +241,37 @@ def _settings(model: FileModel, environ: Mapping[str, str], folder: Path) -> Set
         ),
         hosts=MappingProxyType({name: HostPolicy(h.delay) for name, h in model.hosts.items()}),
         tiers=MappingProxyType(tiers),
-        sources=tuple(_source(row, tiers[row.tier], environ) for row in model.source),
+        sources=tuple(_source(row, tiers[row.tier], environ, zone) for row in model.source),
         claims=tuple(Claim(c.id, c.tier, c.text, tuple(c.carriers), c.notes) for c in model.claim),
+        retention=MappingProxyType(
+            {name: Retention(r.versions, r.refused, r.checks) for name, r in model.retain.items()}
+        ),
+        proof=Proof(proof.tsa or "", str((folder / proof.tsa_ca).resolve()) if proof.tsa_ca else "", tuple(proof.hook)),
+        editors=tuple(
+            Editor(
+                e.name,
+                tuple(e.to),
+                e.language or site.language,
+                tuple(e.tiers),
+                tuple(e.at_once),
+                e.digest,
+                e.digest_at,
+            )
+            for e in model.editor
+        ),
+        public_url=model.serve.url.rstrip("/") + "/" if model.serve.url else "",
     )
 
 
-def _source(row: SourceModel, tier: Tier, environ: Mapping[str, str]) -> Source:
+def _rest(model: RestModel | None, zone: ZoneInfo) -> Rest | None:
+    """Until the end of the day, in the site's zone."""
+    if model is None:
+        return None
+    ends = datetime.combine(model.until + timedelta(days=1), time(), zone)
+    return Rest(ends.astimezone(UTC), model.reason)
+
+
+def _source(row: SourceModel, tier: Tier, environ: Mapping[str, str], zone: ZoneInfo) -> Source:
     return Source(
         id=row.id,
         tier=row.tier,
@@ -456,4 +302,7 @@ def _source(row: SourceModel, tier: Tier, environ: Mapping[str, str]) -> Source:
         robots_override=row.robots_override,
         dates=tuple(row.dates.items()),
         notes=row.notes,
+        slowest_s=row.slowest or (tier.slowest_s if row.every is None else None),
+        pause=_rest(row.pause, zone),
+        mute=_rest(row.mute, zone),
     )

@@ -18,13 +18,14 @@ from .tables import FACTS
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "0001"  # the newest revision, so that Alembic (0.3 s) is imported only when there is something to migrate
+HEAD = "0002"  # the newest revision, so that Alembic (0.3 s) is imported only when there is something to migrate
 
 # The span of an unchanged access may grow, one check at a time; a run's end is written once; nothing else moves.
 _MAY_CHANGE = {
     "checks": "NEW.n = OLD.n + 1 AND NEW.last_at >= OLD.last_at AND OLD.accessed AND {same}",
     "runs": "OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL AND {same}",
 }
+_MAY_GO = {"checks": "OLD.last_at < (SELECT max(until_at) FROM prunings)"}  # what retention has noted beforehand
 _FREE = {"checks": {"n", "last_at", "ms"}, "runs": {"ended_at", "void_reason"}}
 
 
@@ -156,14 +157,15 @@ def _guard_sqlite(connection: Connection, table: str, allowed: str) -> None:
     refuse = f"SELECT RAISE(ABORT, '{table} is append-only')"
     for name, when in (
         ("update", f"BEFORE UPDATE ON {table} WHEN NOT ({allowed})"),
-        ("delete", f"BEFORE DELETE ON {table}"),
+        ("delete", f"BEFORE DELETE ON {table} WHEN ({_MAY_GO.get(table, '0')}) IS NOT TRUE"),
     ):
         connection.execute(text(f"DROP TRIGGER IF EXISTS guard_{table}_{name}"))
         connection.execute(text(f"CREATE TRIGGER guard_{table}_{name} {when} BEGIN {refuse}; END"))
 
 
 def _guard_postgresql(connection: Connection, table: str, allowed: str) -> None:
-    body = f"BEGIN RAISE EXCEPTION '{table} is append-only'; END"
+    gone = f"IF TG_OP = 'DELETE' AND ({_MAY_GO[table]}) THEN RETURN OLD; END IF; " if table in _MAY_GO else ""
+    body = f"BEGIN {gone}RAISE EXCEPTION '{table} is append-only'; END"
     connection.execute(
         text(f"CREATE OR REPLACE FUNCTION guard_{table}() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$")
     )

@@ -78,6 +78,8 @@ schedule = Table(
     metadata,
     Column("source", String(120), ForeignKey("sources.id"), primary_key=True),
     Column("next_check_at", Moment, nullable=False),
+    Column("host", String(300), nullable=False, server_default=""),
+    Column("leased_until", Moment),
     Index("ix_schedule_next_check_at", "next_check_at"),
 )
 
@@ -202,4 +204,84 @@ probes = Table(  # a cache: what a host answers for an invented address
     Column("facts", _json, nullable=False),
 )
 
-FACTS = ("runs", "checks", "versions")
+incidents = Table(  # derived from the checks when a run ends: what was told of a run of failures
+    "incidents",
+    metadata,
+    Column("id", _key, primary_key=True),
+    Column("source", String(120), ForeignKey("sources.id"), nullable=False),
+    Column("word", String(40), nullable=False),
+    Column("opened_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Column("recovered_at", Moment),
+    Column("closed_at", Moment),
+    Column("dead", Boolean, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Index("ix_incidents_source", "source"),
+    Index("ix_incidents_closed_at", "closed_at"),
+)
+
+messages = Table(  # a fact: the outbox, written in the transaction of what it tells
+    "messages",
+    metadata,
+    Column("id", _key, primary_key=True),
+    Column("key", String(200), nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("source", String(120), ForeignKey("sources.id"), nullable=False),
+    Column("facts", _json, nullable=False),
+    UniqueConstraint("key"),
+    Index("ix_messages_at", "at"),
+)
+
+deliveries = Table(  # one message on its way to one editor, at once or in a digest
+    "deliveries",
+    metadata,
+    Column("message", _key, ForeignKey("messages.id"), primary_key=True),
+    Column("editor", String(120), primary_key=True),
+    Column("digest", Boolean, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("next_try_at", Moment, nullable=False),
+    Column("sent_at", Moment),
+    Column("given_up", Boolean, nullable=False),
+    Column("error", Text, nullable=False),
+    Index("ix_deliveries_sent_at_next_try_at", "sent_at", "next_try_at"),
+)
+
+editors = Table(  # since when each editor is told, and when the last digest went out
+    "editors",
+    metadata,
+    Column("name", String(120), primary_key=True),
+    Column("since_at", Moment, nullable=False),
+    Column("digest_at", Moment),
+)
+
+audits = Table(  # a fact: what `verify` looked at, and what it found
+    "audits",
+    metadata,
+    Column("id", _key, primary_key=True),
+    Column("at", Moment, nullable=False),
+    Column("sample", Boolean, nullable=False),
+    Column("files", BigInteger, nullable=False),
+    Column("records", BigInteger, nullable=False),
+    Column("faults", Integer, nullable=False),
+    Column("facts", _json, nullable=False),
+)
+
+dropped = Table(  # a fact: a version whose files retention removed, and by which rule
+    "dropped",
+    metadata,
+    Column("version", _key, ForeignKey("versions.id"), primary_key=True),
+    Column("at", Moment, nullable=False),
+    Column("rule", String(200), nullable=False),
+)
+
+prunings = Table(  # a fact: rows of checks that ended before *until_at* may be deleted; nothing else ever may
+    "prunings",
+    metadata,
+    Column("id", _key, primary_key=True),
+    Column("at", Moment, nullable=False),
+    Column("until_at", Moment, nullable=False),
+    Column("rule", String(200), nullable=False),
+)
+
+FACTS = ("runs", "checks", "versions", "messages", "audits", "dropped", "prunings")

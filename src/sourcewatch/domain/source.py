@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 from typing import Literal
@@ -54,11 +55,20 @@ class Mirror:
 
 
 @dataclass(frozen=True, slots=True)
+class Rest:
+    """An editor's decision about one source, with its end (UTC) and its reason: pause (not asked), mute (not told)."""
+
+    until_at: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """One cited address. Without *url* it is unlocated: listed, never fetched, never dated.
 
-    *read* is what is fetched where it differs from what is cited. *every_s* is the interval in seconds. *alt* binds a
-    declared figure to a picture of its parent page whose address is not known beforehand.
+    *read* is what is fetched where it differs from what is cited. *every_s* is the interval in seconds; while nothing
+    changes it grows up to *slowest_s*, where given. *alt* binds a declared figure to a picture of its parent page whose
+    address is not known beforehand.
     """
 
     id: str
@@ -85,6 +95,9 @@ class Source:
     robots_override: str = ""
     dates: tuple[tuple[str, str], ...] = ()
     notes: str = ""
+    slowest_s: float | None = None
+    pause: Rest | None = None
+    mute: Rest | None = None
 
     @property
     def address(self) -> str | None:
@@ -111,6 +124,7 @@ class Tier:
     title: str
     every_s: float = 86_400.0
     cron: str | None = None
+    slowest_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +160,48 @@ class HostPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class Retention:
+    """How long things are kept, in seconds; None is for ever. What a published date, a quote or a revisit relies on is
+    kept whatever this says."""
+
+    versions_s: float | None = None
+    refused_s: float | None = None
+    checks_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Who else vouches for a day's manifest: an RFC 3161 authority (*tsa*, an address; *tsa_ca*, its root, a PEM file)
+    and a command (*hook*) that gets the manifest's path, such as OpenTimestamps' `ots stamp`."""
+
+    tsa: str = ""
+    tsa_ca: str = ""
+    hook: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Editor:
+    """Who is told what. *variables* name the environment's variables that hold Apprise addresses: secrets stay there.
+
+    *tiers* empty: all of them. *at_once* are the kinds of messages that do not wait for the digest, which is sent at
+    *digest_at* ("08:30", the site's zone), on Mondays where it is weekly.
+    """
+
+    name: str
+    variables: tuple[str, ...]
+    language: str = "en"
+    tiers: tuple[str, ...] = ()
+    at_once: tuple[str, ...] = ("quote", "dead", "figure")
+    digest: Literal["daily", "weekly", "none"] = "daily"
+    digest_at: str = "08:30"
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
-    """The whole of sources.toml."""
+    """The whole of sources.toml.
+
+    *public_url* is where readers reach `serve`, with a slash at its end, or "".
+    """
 
     site: Site
     fetch: FetchPolicy
@@ -155,3 +209,7 @@ class Settings:
     tiers: Mapping[str, Tier]
     sources: tuple[Source, ...]
     claims: tuple[Claim, ...] = ()
+    retention: Mapping[str, Retention] = field(default_factory=dict)
+    proof: Proof = Proof()
+    editors: tuple[Editor, ...] = ()
+    public_url: str = ""

@@ -4,47 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
 import typer
 
 from .. import __version__
+from .base import app, db_app, export_app, given, opened, source_of, sources_app, told, version_at
 
 if TYPE_CHECKING:
-    from ..domain.kept import VersionRow
-    from ..domain.source import Source
     from .wiring import House
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    help="Keeps a citing web site honest: dated snapshots, diffs, quote checks, and access dates that never lie.",
-)
-sources_app = typer.Typer(no_args_is_help=True, help="What sources.toml declares.", rich_markup_mode=None)
-db_app = typer.Typer(no_args_is_help=True, help="The database's schema.", rich_markup_mode=None)
-export_app = typer.Typer(
-    no_args_is_help=True, help="Data for the site, written whole or not at all.", rich_markup_mode=None
-)
-app.add_typer(sources_app, name="sources")
-app.add_typer(db_app, name="db")
-app.add_typer(export_app, name="export")
-
 FINDINGS = ("dead", "quote", "change", "unread")
-
-
-class _Given:
-    """The options that every command shares."""
-
-    config = Path("sources.toml")
-    data: Path | None = None
-
-
-given = _Given()
 
 
 def _version(wanted: bool) -> None:
@@ -73,17 +44,17 @@ def main() -> NoReturn:
     try:
         code = app(standalone_mode=False)
     except ConfigError as error:
-        code = _told(error, 2)
+        code = told(error, 2)
     except BusyError as error:
-        code = _told(error, 3)
+        code = told(error, 3)
     except StorageError as error:
-        code = _told(error, 4)
+        code = told(error, 4)
     except BrokenPipeError:
         sys.stderr.close()  # the reader went away; nothing more to say
     except OSError as error:  # of our own output: everything else is a StorageError by now
-        code = _told(Exception(f"the output cannot be written: {error.strerror or error}"), 4)
+        code = told(Exception(f"the output cannot be written: {error.strerror or error}"), 4)
     except KeyboardInterrupt:
-        code = _told(Exception("stopped; what was checked is kept"), 130)
+        code = told(Exception("stopped; what was checked is kept"), 130)
     except Exception as error:
         code = _usage(error)
     sys.exit(code if isinstance(code, int) else 0)
@@ -94,36 +65,12 @@ def _usage(error: Exception) -> int:
         show()
         return int(getattr(error, "exit_code", 2))
     if type(error).__name__ == "Abort":
-        return _told(Exception("stopped; what was checked is kept"), 130)
+        return told(Exception("stopped; what was checked is kept"), 130)
     raise error
 
 
 def _nowhere() -> TextIO:
     return Path(os.devnull).open("w", encoding="utf-8")
-
-
-def _told(error: Exception, code: int) -> int:
-    for line in str(error).splitlines():
-        print(f"sourcewatch: {line}", file=sys.stderr)  # noqa: T201
-    return code
-
-
-@contextmanager
-def _house() -> Iterator[House]:
-    from . import wiring
-
-    with wiring.open_house(given.config, given.data) as house:
-        yield house
-
-
-def _source(house: House, wanted: str) -> Source:
-    from ..services.publish import view
-    from .wiring import now
-
-    known = view(house.settings, house.ledger, now()).sources
-    if wanted not in known:
-        raise typer.BadParameter(f"no source {wanted!r}; `sourcewatch sources list` names them all")
-    return known[wanted]
 
 
 @app.command()
@@ -144,7 +91,7 @@ def run(
     wanted = [w for w in fail_on.split(",") if w]
     if unknown := [w for w in wanted if w not in FINDINGS]:
         raise typer.BadParameter(f"--fail-on knows {', '.join(FINDINGS)}, not {', '.join(unknown)}")
-    with _house() as house:
+    with opened() as house:
         known = {s.id for s in house.settings.sources}
         if strange := [i for i in ids or [] if i not in known]:
             raise typer.BadParameter(
@@ -154,20 +101,20 @@ def run(
         reader = Reader()
         with Progress(house.settings, shown=sys.stderr.isatty() and not json_) as progress:
 
-            def told(line: Any) -> None:
+            def checked(line: Any) -> None:
                 lines.append(line)
                 progress.step(line)
                 if json_:
                     reader.line(json.dumps(line, ensure_ascii=False))
 
-            tally = asyncio.run(wiring.run_pass(house, ids or [], all_of_them=all_, told=told))
+            tally = asyncio.run(wiring.run_pass(house, ids or [], all_of_them=all_, told=checked))
         if not json_:
             voice = Voice(house.settings.site.language, house.settings.site.timezone)
             typer.echo(shown.summary(lines, tally.void_reason, voice))
         elif tally.void_reason:
-            _told(Exception(Voice("en", "UTC").void(tally.void_reason)), 0)
+            told(Exception(Voice("en", "UTC").void(tally.void_reason)), 0)
         if tally.defects:
-            return _told(Exception(f"a defect of sourcewatch kept {', '.join(tally.defects)} from being checked"), 5)
+            return told(Exception(f"a defect of sourcewatch kept {', '.join(tally.defects)} from being checked"), 5)
         return 1 if wanted and _found(house, lines, wanted, ids or []) else 0
 
 
@@ -208,7 +155,7 @@ def report(
         raise typer.BadParameter(f"--format knows {', '.join(writers)}, not {', '.join(unknown)}")
     if language not in (None, "zh-CN", "en"):
         raise typer.BadParameter("--language knows zh-CN and en")
-    with _house() as house:
+    with opened() as house:
         moment = wiring.now()
         after = since_of(since, house.settings.site.timezone, moment)
         values = publish.report(house.settings, house.ledger, moment, after, house.snapshots)
@@ -237,7 +184,7 @@ def status(json_: Annotated[bool, typer.Option("--json", help="The site's data a
     from ..services import publish
     from . import shown, wiring
 
-    with _house() as house:
+    with opened() as house:
         if json_:
             typer.echo(
                 json.dumps(
@@ -259,8 +206,8 @@ def history(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
     """Every check of one source, and where its versions lie."""
     from . import shown
 
-    with _house() as house:
-        source = _source(house, id_)
+    with opened() as house:
+        source = source_of(house, id_)
         spans = house.ledger.spans(source.id)
         typer.echo(shown.history(spans, house.ledger.versions(source.id)) if spans else f"{source.id}: not checked yet")
     return 0
@@ -274,8 +221,8 @@ def why(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
     from ..domain.document import unpack
     from . import shown
 
-    with _house() as house:
-        source = _source(house, id_)
+    with opened() as house:
+        source = source_of(house, id_)
         last = house.ledger.recall(source.id).last
         if last is None:
             typer.echo(f"{source.id}: not checked yet")
@@ -308,38 +255,20 @@ def diff(
 
     if format_ not in ("text", "md", "html"):
         raise typer.BadParameter("--format knows text, md and html")
-    with _house() as house:
-        source = _source(house, id_)
+    with opened() as house:
+        source = source_of(house, id_)
         versions = house.ledger.versions(source.id)
         if not versions:
             raise typer.BadParameter(f"{source.id} has no version yet")
         zone = house.settings.site.timezone
-        new = _version_at(versions, to, zone) if to else versions[-1]
-        old = _version_at(versions, from_, zone) if from_ else versions[max(0, versions.index(new) - 1)]
+        new = version_at(versions, to, zone) if to else versions[-1]
+        old = version_at(versions, from_, zone) if from_ else versions[max(0, versions.index(new) - 1)]
         a, b = (unpack(house.ledger.packed_document(v.id)) for v in (old, new))
         edits = differ.edits(a.visible, b.visible)
         span = f"{old.captured_at:%Y-%m-%dT%H:%M:%SZ} → {new.captured_at:%Y-%m-%dT%H:%M:%SZ}"
         only = " (there is only this version)" if len(versions) == 1 else ""
         typer.echo(versions_diff(edits, format_, f"{source.id}: {span}: {len(edits)} edits{only}"))
     return 0
-
-
-def _version_at(versions: list[VersionRow], wanted: str, zone: str) -> VersionRow:
-    """The version by number, or the one that was current at a time."""
-    from .times import moment_of
-
-    if wanted.isdecimal() and len(wanted) < 6:
-        number = int(wanted)
-        if not 1 <= number <= len(versions):
-            raise typer.BadParameter(f"there are versions 1 to {len(versions)}, no {number}")
-        return versions[number - 1]
-    at = moment_of(wanted, zone, end_of_day=True)
-    before = [v for v in versions if v.captured_at <= at]
-    if not before:
-        raise typer.BadParameter(
-            f"the first version is of {versions[0].captured_at:%Y-%m-%dT%H:%M:%SZ}, after {wanted}"
-        )
-    return before[-1]
 
 
 @export_app.command("last-accessed")
@@ -351,7 +280,7 @@ def export_last_accessed(out: Annotated[Path | None, typer.Option(help="A file; 
     from . import wiring
     from .files import write_whole
 
-    with _house() as house:
+    with opened() as house:
         text = (
             json.dumps(publish.last_accessed(house.settings, house.ledger, wiring.now()), ensure_ascii=False, indent=1)
             + "\n"
@@ -411,7 +340,7 @@ def db_upgrade() -> int:
     """Bring the database's schema up to date (every command does so by itself)."""
     from . import wiring
 
-    with _house() as house:
+    with opened() as house:
         typer.echo(f"{wiring.shown_url(house.database_url)}: up to date")
     return 0
 
@@ -421,9 +350,9 @@ def db_check() -> int:
     """Whether the schema and its append-only guards are as they should be."""
     from . import wiring
 
-    with _house() as house:
+    with opened() as house:
         if fault := wiring.schema_fault(house.database_url):
-            return _told(Exception(fault), 4)
+            return told(Exception(fault), 4)
         typer.echo("the schema is as it should be; facts are guarded")
     return 0
 
