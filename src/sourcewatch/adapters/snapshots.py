@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -19,6 +18,7 @@ from ..domain.capture import Capture, Exchange, Failure
 from ..domain.errors import StorageError
 from ..domain.kept import Part, Stored
 from . import warc
+from .durable import make_folders, sync_folder, write_whole
 
 FOLDER = "snapshots"
 
@@ -44,15 +44,17 @@ class Snapshots:
         place = Path(FOLDER, "_refused", folder) if refused else Path(FOLDER, folder)
         with _disk(self._data / place):
             year = self._data / place / f"{at.astimezone(UTC):%Y}"
-            _make_folders(year, self._data)
+            make_folders(year, self._data)
             at, name = _free_name(year, at)
             relative = (place / year.name / name).as_posix()
             body, placed = self._warc(f"{name}.warc.gz", at, parts)
-            _write(year / f"{name}.warc.gz", body)
+            write_whole(year / f"{name}.warc.gz", body)
             if text is not None:
-                _write(year / f"{name}.md", text.encode("utf-8", "replace"))
-            _write(year / f"{name}.json", _json({**meta, "captured_at": warc.stamp(at), "warc": f"{name}.warc.gz"}))
-            _sync_folder(year)
+                write_whole(year / f"{name}.md", text.encode("utf-8", "replace"))
+            write_whole(
+                year / f"{name}.json", _json({**meta, "captured_at": warc.stamp(at), "warc": f"{name}.warc.gz"})
+            )
+            sync_folder(year)
         text_path = f"{relative}.md" if text is not None else ""
         return {
             source: _stored(f"{relative}.warc.gz", text_path, at, capture, where)
@@ -114,39 +116,6 @@ def _free_name(folder: Path, at: datetime) -> tuple[datetime, str]:
 
 def _json(meta: Mapping[str, Any]) -> bytes:
     return (json.dumps(meta, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode("utf-8", "replace")
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all: written beside, synced, renamed."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.rename(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _make_folders(folder: Path, top: Path) -> None:
-    """mkdir -p that syncs each new name into its parent."""
-    missing = []
-    while not folder.is_dir() and folder != top.parent:
-        missing.append(folder)
-        folder = folder.parent
-    for new in reversed(missing):
-        new.mkdir(exist_ok=True)
-        _sync_folder(new.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager
