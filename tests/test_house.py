@@ -19,9 +19,16 @@ MAY_IMPORT = {
 }
 WIRING = {"faces/wiring.py"}  # the only module that knows adapters and services
 ONE_ROOM = {
-    "httpx": {"adapters/http.py", "adapters/answer.py", "adapters/lines.py", "adapters/causes.py"},
+    "rfc3161_client": {"adapters/timestamps.py"},
+    "httpx": {
+        "adapters/timestamps.py",
+        "adapters/http.py",
+        "adapters/answer.py",
+        "adapters/lines.py",
+        "adapters/causes.py",
+    },
     "httpcore": {"adapters/guard.py", "adapters/stream.py", "adapters/lines.py", "adapters/causes.py"},
-    "sqlalchemy": {"adapters/tables.py", "adapters/ledger.py", "adapters/database.py"},
+    "sqlalchemy": {"adapters/tables.py", "adapters/ledger.py", "adapters/database.py", "adapters/audits.py"},
     "alembic": {"adapters/database.py"},
     "warcio": {"adapters/warc.py"},
     "selectolax": {"analysis/html.py"},

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
@@ -21,6 +21,7 @@ from sourcewatch.analysis.diff import apply, edits
 from sourcewatch.domain.document import unpack
 from sourcewatch.faces import wiring
 from sourcewatch.services import publish
+from watch import Watch
 
 START = datetime(2026, 10, 20, 3, 3, tzinfo=UTC)
 ARTICLE = "<h1>Production</h1>" + "".join(
@@ -36,33 +37,6 @@ FIGURE = (
 def site() -> Iterator[Site]:
     with serving() as site:
         yield site
-
-
-class Watch:
-    """A folder with a sources.toml, and passes over it at times of the test's choice."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def passes(self, rows: str, at: datetime, *only: str) -> dict[str, dict[str, Any]]:
-        path = write_sources(self.folder, rows)
-        with wiring.open_house(path, None, {}) as house:
-            lines: list[Any] = []
-            asyncio.run(wiring.run_pass(house, only, all_of_them=not only, told=lines.append, clock=lambda: at))
-            self.settings = house.settings
-            return {line["source"]: line for line in lines}
-
-    def ask(self, question: Callable[[wiring.House], Any]) -> Any:
-        with wiring.open_house(self.folder / "sources.toml", None, {}) as house:
-            return question(house)
-
-    def report(self, at: datetime) -> str:
-        return str(
-            self.ask(lambda h: render.markdown(publish.report(h.settings, h.ledger, at, at - timedelta(days=30))))
-        )
-
-    def dates(self, at: datetime) -> dict[str, Any]:
-        return dict(self.ask(lambda h: publish.last_accessed(h.settings, h.ledger, at))["sources"])
 
 
 @pytest.fixture

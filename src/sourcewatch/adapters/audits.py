@@ -1,0 +1,50 @@
+"""What `verify` needs of the ledger: where versions should lie, what retention dropped, and earlier audits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from sqlalchemy import Engine, insert, select
+
+from ..domain.audit import Audit, Place
+from . import tables as t
+from .database import storage
+
+MOST_PATHS = 1_000  # of flaws that an audit's row names; an archive with more is lost as a whole
+
+
+class Audits:
+    """Verifications and what they compare, on any database. Raises StorageError."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def places(self) -> Iterator[Place]:
+        """Every version's place, those that retention dropped too."""
+        v = t.versions.c
+        columns = (v.source, v.path, v.record_id, v.offset, v.body_sha256, v.text_sha256, t.dropped.c.version)
+        query = select(*columns).outerjoin(t.dropped, t.dropped.c.version == v.id).order_by(v.id)
+        with storage("reading versions"), self._engine.connect() as c:
+            for row in c.execution_options(yield_per=1_000).execute(query):
+                yield Place(*row[:6], dropped=row.version is not None)
+
+    def note(self, audit: Audit) -> None:
+        """Keep that it was done, and the paths that were wrong."""
+        facts = {"paths": [flaw.path for flaw in audit.flaws[:MOST_PATHS]]}
+        values = {"at": audit.at, "sample": audit.sample, "files": audit.files, "records": audit.records}
+        with storage("noting a verification"), self._engine.begin() as c:
+            c.execute(insert(t.audits).values(**values, faults=len(audit.flaws), facts=facts))
+
+    def whole(self) -> list[tuple[datetime, frozenset[str]]]:
+        """When everything was verified, and which paths were wrong then; those with too many to name left out."""
+        query = select(t.audits).where(t.audits.c.sample.is_(False), t.audits.c.faults <= MOST_PATHS)
+        with storage("reading verifications"), self._engine.connect() as c:
+            return [(row.at, frozenset(row.facts["paths"])) for row in c.execute(query.order_by(t.audits.c.at))]
+
+    def last(self) -> tuple[datetime, int] | None:
+        """When the newest verification was, and how many flaws it found."""
+        query = select(t.audits.c.at, t.audits.c.faults).order_by(t.audits.c.id.desc()).limit(1)
+        with storage("reading verifications"), self._engine.connect() as c:
+            row = c.execute(query).first()
+        return (row.at, row.faults) if row is not None else None

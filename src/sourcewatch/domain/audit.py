@@ -1,0 +1,77 @@
+"""What a verification looked at and what it found wrong, where, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+
+
+class FlawKind(StrEnum):
+    """What is wrong with a part of the archive."""
+
+    MISSING = "missing"  # named by a manifest or a row, and not there
+    ALTERED = "altered"  # other bytes than the manifest vouches for
+    DAMAGED = "damaged"  # a torn file, or a record whose digest does not hold
+    DANGLING = "dangling"  # a revisit of something that is not there
+    CHAIN = "chain"  # a manifest that is not the one that the next was chained to
+    TIMESTAMP = "timestamp"  # a token that does not vouch for its manifest
+    ROW = "row"  # a row that says something else than its file
+    ORPHAN = "orphan"  # a snapshot that no row knows
+    UNNAMED = "unnamed"  # an old file that no manifest vouches for
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """One thing that is wrong. *path* is relative to the data folder; *good_at* is when it was last known to be right
+    (a manifest's day or an earlier verification), *changed_at* when the disk says that it was written (UTC)."""
+
+    kind: FlawKind
+    path: str
+    words: str
+    good_at: datetime | None = None
+    changed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """One verification: of everything, or of a *sample*."""
+
+    at: datetime
+    sample: bool
+    files: int
+    records: int
+    flaws: tuple[Flaw, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """What one WARC file holds: response ids with (offset, payload digest), and revisits with the id that they name and
+    the path that their note gives for it. *faults* are sentences."""
+
+    records: int
+    responses: Mapping[str, tuple[int, str]]
+    revisits: Mapping[str, tuple[str, str]]
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Vouched:
+    """What a manifest says of a file: its sha256 (hex) on a day (UTC)."""
+
+    sha256: str
+    day: date
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a version's row says that it lies, and what should be there."""
+
+    source: str
+    path: str
+    record_id: str
+    offset: int
+    body_sha256: str
+    text_sha256: str
+    dropped: bool

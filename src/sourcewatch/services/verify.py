@@ -1,0 +1,175 @@
+"""Re-hash everything: bytes against manifests, records against their digests, revisits against what they name, the
+chain, and rows against files. What is wrong is said with where and since when; nothing is mended silently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from hashlib import sha256
+from typing import Any, Protocol
+
+from ..domain.audit import Audit, Flaw, FlawKind, Inspected, Place, Vouched
+
+UNNAMED_AFTER = timedelta(days=2)  # today's files are named tomorrow; a day of rest is no flaw
+
+
+class Evidence(Protocol):
+    """The archive's files. Raises StorageError."""
+
+    def files(self) -> Iterator[str]: ...
+    def day_of(self, path: str) -> date | None: ...
+    def exists(self, path: str) -> bool: ...
+    def sha256(self, path: str) -> str: ...
+    def changed_at(self, path: str) -> datetime | None: ...
+    def meta(self, path: str) -> Mapping[str, Any] | None: ...
+    def vouched(self) -> tuple[Mapping[str, Vouched], Sequence[tuple[str, str]]]: ...
+    def inspect(self, path: str) -> Inspected: ...
+
+
+class Audits(Protocol):
+    """The ledger's side: where versions should lie, and what was verified before. Raises StorageError."""
+
+    def places(self) -> Iterable[Place]: ...
+    def note(self, audit: Audit) -> None: ...
+    def whole(self) -> Sequence[tuple[datetime, frozenset[str]]]: ...
+
+
+Timestamps = Mapping[str, str]
+"""Manifest paths and what is wrong with their timestamp tokens."""
+
+
+@dataclass(slots=True)
+class _Walk:
+    """What a verification has seen so far."""
+
+    evidence: Evidence
+    vouched: Mapping[str, Vouched]
+    good: Sequence[tuple[datetime, frozenset[str]]]
+    flaws: list[Flaw] = field(default_factory=list)
+    inspected: dict[str, Inspected] = field(default_factory=dict)
+    records: int = 0
+
+    def tell(self, kind: FlawKind, path: str, words: str) -> None:
+        at = self.evidence.changed_at(path)
+        self.flaws.append(Flaw(kind, path, words, self._good_at(path), at))
+
+    def _good_at(self, path: str) -> datetime | None:
+        """When this path was last known to be right: by a whole verification, or by the manifest that named it."""
+        named = self.vouched.get(path)
+        moments = [datetime.combine(named.day, time(), UTC)] if named else []
+        moments += [at for at, bad in self.good if path not in bad and (not named or at.date() > named.day)]
+        return max(moments, default=None)
+
+
+def verify(
+    evidence: Evidence,
+    audits: Audits,
+    now: datetime,
+    *,
+    sample: float | None = None,
+    timestamps: Timestamps | None = None,
+) -> Audit:
+    """Verify everything, or the share *sample* (0–1) of the files: another share each day, the same on the same day.
+
+    *timestamps*: what is wrong with the manifests' tokens, as the caller found it. The audit is noted in the ledger.
+    """
+    vouched, breaks = evidence.vouched()
+    walk = _Walk(evidence, vouched, audits.whole())
+    for path, words in breaks:
+        walk.tell(FlawKind.CHAIN, path, words)
+    for path, words in (timestamps or {}).items():
+        walk.tell(FlawKind.TIMESTAMP, path, words)
+    places = list(audits.places())
+    stems = {p.path.removesuffix(".warc.gz"): p.dropped for p in sorted(places, key=lambda p: not p.dropped)}
+    there = set(evidence.files())
+    chosen = [p for p in sorted(there | vouched.keys()) if _chosen(p, now, sample)]
+    for path in chosen:
+        if path in there:
+            _file(walk, path, now)
+        elif not stems.get(_stem(path), False):
+            walk.tell(FlawKind.MISSING, path, "the manifest names it, and it is not there")
+    _rows(walk, places, there, sampled=sample is not None)
+    _revisits(walk)
+    audit = Audit(now, sample is not None, len(chosen), walk.records, tuple(walk.flaws))
+    audits.note(audit)
+    return audit
+
+
+def _stem(path: str) -> str:
+    """What a snapshot and the files beside it share."""
+    return path.removesuffix(".warc.gz").removesuffix(".json").removesuffix(".md")
+
+
+def _chosen(path: str, now: datetime, sample: float | None) -> bool:
+    if sample is None:
+        return True
+    drawn = sha256(f"{now.date()} {path}".encode()).digest()
+    return int.from_bytes(drawn[:4]) < sample * 2**32
+
+
+def _file(walk: _Walk, path: str, now: datetime) -> None:
+    named, evidence = walk.vouched.get(path), walk.evidence
+    if named is None:
+        day = evidence.day_of(path)
+        if day is None or datetime.combine(day, time(), UTC) + UNNAMED_AFTER < now - timedelta(days=1):
+            walk.tell(FlawKind.UNNAMED, path, "no manifest vouches for it")
+    elif evidence.sha256(path) != named.sha256:
+        walk.tell(FlawKind.ALTERED, path, f"its bytes are not those that the manifest of {named.day} vouches for")
+    if path.endswith(".warc.gz"):
+        found = walk.inspected[path] = evidence.inspect(path)
+        walk.records += found.records
+        for words in found.faults:
+            walk.tell(FlawKind.DAMAGED, path, words)
+    elif path.endswith(".json"):
+        _sidecar(walk, path)
+
+
+def _sidecar(walk: _Walk, path: str) -> None:
+    meta = walk.evidence.meta(path)
+    if meta is None:
+        walk.tell(FlawKind.DAMAGED, path, "it is not JSON")
+        return
+    text = path.removesuffix(".json") + ".md"
+    wanted = str(meta.get("text_sha256", "")).removeprefix("sha256:")
+    vouched = text in walk.vouched  # then its bytes are compared with the manifest
+    if wanted and not vouched and walk.evidence.exists(text) and walk.evidence.sha256(text) != wanted:
+        walk.tell(FlawKind.ALTERED, text, "its text is not the one that the facts beside it name")
+
+
+def _rows(walk: _Walk, places: Sequence[Place], there: set[str], *, sampled: bool) -> None:
+    """Each version's row against its file, and each snapshot's file against the rows."""
+    known: set[str] = set()
+    for place in places:
+        known.add(place.path)
+        if place.dropped:
+            continue
+        if place.path not in there:
+            if place.path not in walk.vouched:  # else it was told above
+                walk.tell(FlawKind.MISSING, place.path, f"a version of {place.source} should lie here")
+        elif (found := walk.inspected.get(place.path)) is not None and not found.faults:  # a damaged one was told above
+            held = found.responses.get(place.record_id)
+            if held is None:
+                words = f"the record {place.record_id} of {place.source} is not in it"
+                walk.tell(FlawKind.ROW, place.path, words)
+            elif held != (place.offset, place.body_sha256):
+                walk.tell(FlawKind.ROW, place.path, f"the record of {place.source} is not where or what its row says")
+    for path in sorted(there - known):
+        captures = path.endswith(".warc.gz") and not path.startswith(("snapshots/_refused/", "snapshots/_checks/"))
+        if captures and not sampled:
+            walk.tell(FlawKind.ORPHAN, path, "no row knows this snapshot; `sourcewatch rebuild` brings it in")
+
+
+def _revisits(walk: _Walk) -> None:
+    """Each revisit names a response that is there, in this sample or elsewhere in the archive."""
+    seen = {record for found in walk.inspected.values() for record in found.responses}
+    looked_at = set(walk.inspected)
+    for path, found in list(walk.inspected.items()):
+        for target, place in found.revisits.values():
+            if target in seen:
+                continue
+            if place and place not in looked_at and walk.evidence.exists(place):
+                looked_at.add(place)
+                seen |= walk.evidence.inspect(place).responses.keys()
+            if target not in seen:
+                walk.tell(FlawKind.DANGLING, path, f"a revisit names {target} in {place or 'no file'}: not there")

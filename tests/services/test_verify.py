@@ -1,0 +1,193 @@
+"""`verify` finds what is wrong, says where and since when, and finds nothing where nothing is."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from site_of_pages import page, row, serving
+from sourcewatch.adapters import database
+from sourcewatch.adapters.audits import Audits
+from sourcewatch.adapters.evidence import Evidence
+from sourcewatch.adapters.manifest import Manifests
+from sourcewatch.domain.audit import Audit, Flaw, FlawKind
+from sourcewatch.services.verify import verify
+from watch import Watch
+
+START = datetime(2026, 10, 20, 3, 3, tzinfo=UTC)
+LATER = START + timedelta(days=9)
+BODY = "<p>The scheduler places experts at night, and the cache stays warm during the day.</p>" * 3
+
+
+class Archive:
+    """Two versions of a page and one of another, with the manifest of their days."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.engine = database.open_engine(database.sqlite_url(folder / "sourcewatch.db"))
+
+    def file(self, pattern: str) -> Path:
+        return sorted(self.folder.glob(f"snapshots/{pattern}"))[0]
+
+    def audit(self, at: datetime = LATER, sample: float | None = None) -> Audit:
+        return verify(Evidence(self.folder), Audits(self.engine), at, sample=sample)
+
+    def flaws(self, at: datetime = LATER) -> list[Flaw]:
+        return list(self.audit(at).flaws)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made once; every test harms a copy."""
+    folder = tmp_path_factory.mktemp("archive")
+    watch = Watch(folder)
+    with serving() as site:
+        rows = row("p", site.url("/p"), "the cache stays warm") + row("q", site.url("/q"))
+        site.pages["/p"], site.pages["/q"] = page("P", BODY), page("Q", BODY)
+        watch.passes(rows, START)
+        watch.passes(rows, START + timedelta(days=1))
+        site.pages["/p"] = page("P", BODY + "<p>From November on the panel counts requests instead of words.</p>")
+        watch.passes(rows, START + timedelta(days=2))
+        watch.passes(rows, START + timedelta(days=3))
+    Manifests(folder).close(START + timedelta(days=4))
+    return folder
+
+
+@pytest.fixture
+def archive(tmp_path: Path, made: Path) -> Iterator[Archive]:
+    archive = Archive(shutil.copytree(made, tmp_path / "archive"))
+    yield archive
+    archive.engine.dispose()
+
+
+def test_an_archive_that_nobody_touched_has_no_flaw(archive: Archive) -> None:
+    audit = archive.audit()
+    assert audit.flaws == () and audit.files >= 9 and audit.records >= 12
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def reword(path: Path) -> None:
+    """Another text in a record, in a sound gzip member, as only somebody who forges would write it."""
+    members = gzip.decompress(path.read_bytes())
+    assert b"cache" in members
+    path.write_bytes(gzip.compress(members.replace(b"cache stays warm", b"cache stays cold", 1)))
+
+
+def tear(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "harm", "kinds"),
+    [
+        ("p/2026/*.warc.gz", flip, {FlawKind.ALTERED, FlawKind.DAMAGED}),
+        ("p/2026/*.warc.gz", tear, {FlawKind.ALTERED, FlawKind.DAMAGED}),
+        ("p/2026/*.warc.gz", reword, {FlawKind.ALTERED, FlawKind.DAMAGED}),
+        ("p/2026/*.warc.gz", Path.unlink, {FlawKind.MISSING}),
+        ("p/2026/*.md", lambda path: path.write_text("forged"), {FlawKind.ALTERED}),
+        ("p/2026/*.json", lambda path: path.write_text("{"), {FlawKind.ALTERED, FlawKind.DAMAGED}),
+        ("p/2026/*.json", Path.unlink, {FlawKind.MISSING}),
+    ],
+)
+def test_harm_is_found_with_its_place(
+    archive: Archive, pattern: str, harm: Callable[[Path], object], kinds: set[FlawKind]
+) -> None:
+    path = archive.file(pattern)
+    harm(path)
+    flaws = [f for f in archive.flaws() if f.kind is not FlawKind.DANGLING]
+    assert {f.kind for f in flaws} == kinds
+    assert {f.path for f in flaws} == {path.relative_to(archive.folder).as_posix()}
+
+
+def test_since_when_is_between_the_last_good_verification_and_the_disks_own_date(archive: Archive) -> None:
+    assert archive.audit(LATER).flaws == ()
+    path = archive.file("q/2026/*.md")
+    path.write_text("forged")
+    [flaw] = archive.flaws(LATER + timedelta(days=1))
+    assert flaw.good_at == LATER and flaw.changed_at is not None and flaw.changed_at > flaw.good_at - timedelta(3650)
+    [again] = archive.flaws(LATER + timedelta(days=2))
+    assert again.good_at == LATER, "a verification that found it bad makes nothing good"
+
+
+def test_a_manifest_that_was_rewritten_breaks_the_chain(archive: Archive) -> None:
+    (archive.folder / "snapshots/p/2026/20261027T000000Z.md").write_text("late")
+    Manifests(archive.folder).close(START + timedelta(days=8))
+    first = archive.file("_manifest/*.sha256")
+    lines = first.read_text().splitlines()
+    first.write_text("\n".join(lines[:-1]) + "\n")
+    kinds = {(f.kind, f.path) for f in archive.flaws()}
+    assert (FlawKind.CHAIN, "snapshots/_manifest/2026-10-27.sha256") in kinds
+    assert any(kind is FlawKind.UNNAMED for kind, _ in kinds)
+
+
+def test_a_manifest_that_is_gone_breaks_the_chain(archive: Archive) -> None:
+    (archive.folder / "snapshots/p/2026/20261027T000000Z.md").write_text("late")
+    Manifests(archive.folder).close(START + timedelta(days=8))
+    archive.file("_manifest/*.sha256").unlink()
+    [chain] = [f for f in archive.flaws() if f.kind is FlawKind.CHAIN]
+    assert "chained to _manifest/2026-10-23.sha256, which is not there" in chain.words
+
+
+def test_a_snapshot_that_no_row_knows_is_an_orphan(archive: Archive) -> None:
+    with archive.engine.begin() as c:
+        c.execute(text("DROP TRIGGER guard_versions_delete"))
+        c.execute(text("DROP TRIGGER guard_checks_delete"))
+        for table in ("sightings", "documents", "changes", "histories", "checks", "versions"):
+            c.execute(
+                text(f"DELETE FROM {table} WHERE {'1' if table in ('documents', 'changes') else 'source'} IN (1, 'q')")
+            )
+    orphans = [f.path for f in archive.flaws() if f.kind is FlawKind.ORPHAN]
+    assert orphans == [archive.file("q/2026/*.warc.gz").relative_to(archive.folder).as_posix()]
+
+
+def test_a_row_that_says_something_else_than_its_file_is_told(archive: Archive) -> None:
+    with archive.engine.begin() as c:
+        c.execute(text("DROP TRIGGER guard_versions_update"))
+        c.execute(text("UPDATE versions SET \"offset\" = 7 WHERE source = 'q'"))
+    [flaw] = archive.flaws()
+    assert flaw.kind is FlawKind.ROW and "of q is not where or what its row says" in flaw.words
+
+
+def test_a_sample_looks_at_a_part_and_at_another_part_the_next_day(archive: Archive) -> None:
+    for n in range(60):
+        path = archive.folder / f"snapshots/q/2026/20261023T{n:06d}Z.md"
+        path.write_text("text")
+    whole = archive.audit().files
+    looked = [archive.audit(LATER + timedelta(days=n), sample=0.3) for n in range(2)]
+    assert all(0 < one.files < whole / 2 and one.sample for one in looked)
+    assert archive.audit(LATER, sample=0.3).files == looked[0].files
+
+
+def test_what_retention_dropped_is_not_missed(archive: Archive) -> None:
+    first = archive.file("p/2026/*.warc.gz")
+    with archive.engine.begin() as c:
+        found = c.execute(text("SELECT id FROM versions WHERE source = 'p' ORDER BY id LIMIT 1")).scalar_one()
+        c.execute(text("INSERT INTO dropped (version, at, rule) VALUES (:v, '2026-10-28', 'a test')"), {"v": found})
+    for suffix in (".warc.gz", ".md", ".json"):
+        first.with_name(first.name.replace(".warc.gz", suffix)).unlink()
+    assert [f for f in archive.flaws() if f.kind is not FlawKind.DANGLING] == []
+
+
+def test_each_verification_is_kept(archive: Archive) -> None:
+    archive.audit()
+    audits = Audits(archive.engine)
+    assert audits.last() == (LATER, 0) and audits.whole() == [(LATER, frozenset())]
+
+
+def test_a_text_that_no_manifest_names_yet_is_compared_with_the_facts_beside_it(archive: Archive) -> None:
+    archive.file("_manifest/*.sha256").unlink()
+    text_file = archive.file("q/2026/*.md")
+    text_file.write_text("forged")
+    [flaw] = archive.flaws(START + timedelta(days=2))
+    assert flaw.kind is FlawKind.ALTERED and flaw.path.endswith(text_file.name)

@@ -1,0 +1,41 @@
+"""Passes over a folder of one's own, at times of one's choice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from site_of_pages import write_sources
+from sourcewatch.analysis import render
+from sourcewatch.faces import wiring
+from sourcewatch.services import publish
+
+
+class Watch:
+    """A folder with a sources.toml, and passes over it at times of the test's choice."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def passes(self, rows: str, at: datetime, *only: str) -> dict[str, dict[str, Any]]:
+        path = write_sources(self.folder, rows)
+        with wiring.open_house(path, None, {}) as house:
+            lines: list[Any] = []
+            asyncio.run(wiring.run_pass(house, only, all_of_them=not only, told=lines.append, clock=lambda: at))
+            self.settings = house.settings
+            return {line["source"]: line for line in lines}
+
+    def ask(self, question: Callable[[wiring.House], Any]) -> Any:
+        with wiring.open_house(self.folder / "sources.toml", None, {}) as house:
+            return question(house)
+
+    def report(self, at: datetime) -> str:
+        return str(
+            self.ask(lambda h: render.markdown(publish.report(h.settings, h.ledger, at, at - timedelta(days=30))))
+        )
+
+    def dates(self, at: datetime) -> dict[str, Any]:
+        return dict(self.ask(lambda h: publish.last_accessed(h.settings, h.ledger, at))["sources"])
