@@ -36,7 +36,7 @@ ONE_ROOM = {
     "markdown_it": {"analysis/markdown.py"},
     "PIL": {"analysis/images.py"},
     "apscheduler": {"faces/daemon.py", "adapters/cron.py"},
-    "typer": {"faces/base.py", "faces/cli.py", "faces/demo.py", "faces/times.py"},
+    "typer": {"faces/base.py", "faces/archive_commands.py", "faces/cli.py", "faces/demo.py", "faces/times.py"},
     "protego": {"adapters/robots.py"},
 }
 

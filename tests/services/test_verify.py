@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,7 @@ from sourcewatch.adapters.audits import Audits
 from sourcewatch.adapters.evidence import Evidence
 from sourcewatch.adapters.manifest import Manifests
 from sourcewatch.domain.audit import Audit, Flaw, FlawKind
+from sourcewatch.faces.cli import main
 from sourcewatch.services.verify import verify
 from watch import Watch
 
@@ -191,3 +193,19 @@ def test_a_text_that_no_manifest_names_yet_is_compared_with_the_facts_beside_it(
     text_file.write_text("forged")
     [flaw] = archive.flaws(START + timedelta(days=2))
     assert flaw.kind is FlawKind.ALTERED and flaw.path.endswith(text_file.name)
+
+
+def test_the_command_tells_flaws_and_ends_with_four(archive: Archive, capsys: pytest.CaptureFixture[str]) -> None:
+    def command(*words: str) -> int:
+        with pytest.raises(SystemExit) as end, pytest.MonkeyPatch.context() as patch:
+            patch.setattr("sys.argv", ["sourcewatch", "--config", str(archive.folder / "sources.toml"), *words])
+            main()
+        return int(str(end.value.code))
+
+    assert command("verify") == 0 and "no flaw" in capsys.readouterr().out
+    archive.file("q/2026/*.md").write_text("forged")
+    assert command("verify") == 4
+    said = capsys.readouterr().out
+    assert ".md: altered: its bytes are not those that the manifest of 2026-10-23 vouches for (good on" in said
+    assert command("verify", "--json") == 4 and json.loads(capsys.readouterr().out)["flaws"][0]["kind"] == "altered"
+    assert command("verify", "--sample", "lots") == 2

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 import typer
 
 from .. import __version__
+from . import archive_commands as archive_commands  # each module of commands registers its own
 from .base import app, db_app, export_app, given, opened, source_of, sources_app, told, version_at
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import ssl
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -15,10 +16,12 @@ from .. import __version__
 from ..domain.errors import StorageError
 
 if TYPE_CHECKING:
+    from ..adapters.audits import Audits
     from ..adapters.guard import Resolve
     from ..adapters.ledger import Ledger
     from ..adapters.snapshots import Snapshots
     from ..analysis.judge import Task
+    from ..domain.audit import Audit
     from ..domain.check import Judgement
     from ..domain.source import Settings
     from ..services.ports import Clock
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 SOFTWARE = f"sourcewatch/{__version__}"
 DATABASE_VARIABLE = "SOURCEWATCH_DATABASE_URL"
 WORKERS = 2
+MOST_LATE_TOKENS = 7  # days whose manifests an authority is asked about once more
 
 
 def judge(task: Task) -> Judgement:
@@ -49,6 +53,7 @@ class House:
     ledger: Ledger
     snapshots: Snapshots
     database_url: str
+    audits: Audits
 
 
 def read_settings(path: Path, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -78,6 +83,7 @@ def database_url(data: Path, environ: Mapping[str, str] = os.environ) -> str:
 def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] = os.environ) -> Iterator[House]:
     """Read the configuration, then open (and where needed upgrade) the storage. Raises ConfigError, StorageError."""
     from ..adapters import database
+    from ..adapters.audits import Audits
     from ..adapters.ledger import Ledger
     from ..adapters.snapshots import Snapshots
 
@@ -93,7 +99,7 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
         database.upgrade(engine)
         ledger = Ledger(engine)
         ledger.sync(settings.sources, now())  # whoever only reads asks about the addresses of today, too
-        yield House(settings, folder, ledger, Snapshots(folder, SOFTWARE), url)
+        yield House(settings, folder, ledger, Snapshots(folder, SOFTWARE), url, Audits(engine))
     finally:
         engine.dispose()
 
@@ -135,7 +141,49 @@ async def run_pass(
             checker = Checker(web, judging, house.ledger, house.snapshots, threads, settings.fetch, clock)
             keeper = Keeper(house.ledger, house.snapshots, threads, settings.site.timezone, cron.next_time)
             runner = Runner(settings, house.ledger, checker, keeper, clock)
-            return await runner.run(only, all_of_them=all_of_them, trigger=trigger, told=told)
+            tally = await runner.run(only, all_of_them=all_of_them, trigger=trigger, told=told)
+            for fault in await threads.files(close_days, house, clock()):
+                logging.getLogger(__name__).warning("nobody else vouches for this day yet: %s", fault)
+            return tally
+
+
+def verify(house: House, at: datetime, sample: float | None = None) -> Audit:
+    """Verify the archive, or a share of it, and the timestamps where an authority's root is configured."""
+    from ..adapters import timestamps
+    from ..adapters.evidence import Evidence
+    from ..adapters.manifest import Manifests
+    from ..services import verify as service
+
+    wrong = {}
+    if house.settings.proof.tsa_ca:
+        manifests = Manifests(house.data)
+        roots = timestamps.certificates(Path(house.settings.proof.tsa_ca))
+        found = timestamps.faults([manifests.path(day) for day in manifests.days()], roots)
+        wrong = {path.relative_to(house.data).as_posix(): words for path, words in found.items()}
+    return service.verify(Evidence(house.data), house.audits, at, sample=sample, timestamps=wrong)
+
+
+def close_days(house: House, at: datetime) -> list[str]:
+    """Write the manifest of the days that are over, and let others vouch for it. What they could not do, in sentences.
+
+    An authority that gave no token is asked again the next time. Raises StorageError.
+    """
+    from ..adapters import timestamps, tls
+    from ..adapters.manifest import Manifests
+
+    proof, manifests, failed = house.settings.proof, Manifests(house.data), []
+    closed = manifests.close(at)
+    if closed is not None and proof.hook and (fault := timestamps.hook(proof.hook, closed)):
+        failed.append(fault)
+    if proof.tsa:
+        roots = timestamps.certificates(Path(proof.tsa_ca)) if proof.tsa_ca else []
+        for path in [manifests.path(day) for day in manifests.days()[-MOST_LATE_TOKENS:]]:
+            if not timestamps.token_path(path).exists():
+                try:
+                    timestamps.stamp(path, proof.tsa, roots, tls.trust(house.settings.fetch.ca_bundle))
+                except timestamps.AuthorityError as error:
+                    failed.append(str(error))
+    return failed
 
 
 def schema_fault(url: str) -> str | None:

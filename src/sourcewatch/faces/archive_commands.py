@@ -1,0 +1,85 @@
+"""Commands about the archive as a whole: is it what it was?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .base import app, opened, told
+
+if TYPE_CHECKING:
+    from ..domain.audit import Audit, Flaw
+
+MOST_SHOWN = 200  # an archive with more flaws is lost as a whole
+
+
+@app.command()
+def verify(
+    sample: Annotated[str, typer.Option(help="Only a share of the files, another one each day: 5%.")] = "",
+    json_: Annotated[bool, typer.Option("--json", help="The findings as one JSON object.")] = False,
+) -> int:
+    """Re-hash snapshots, records, revisits, manifests and rows; say what is wrong, where, and since when."""
+    import json
+
+    from . import wiring
+
+    share = _share(sample)
+    with opened() as house:
+        audit = wiring.verify(house, wiring.now(), share)
+    if json_:
+        typer.echo(json.dumps(_as_json(audit), ensure_ascii=False, indent=1))
+    else:
+        for flaw in audit.flaws[:MOST_SHOWN]:
+            typer.echo(_line(flaw))
+        more = len(audit.flaws) - MOST_SHOWN
+        looked = f"{audit.files} files, {audit.records} records verified"
+        found = f"{len(audit.flaws)} flaws" if audit.flaws else "no flaw"
+        typer.echo(f"{looked}: {found}" + (f" (the first {MOST_SHOWN} are shown)" if more > 0 else ""))
+    return told(Exception("the archive is not what it was"), 4) if audit.flaws else 0
+
+
+def _share(text: str) -> float | None:
+    """ "5%" → 0.05."""
+    if not text:
+        return None
+    number = text.strip().removesuffix("%")
+    try:
+        share = float(number) / 100
+    except ValueError:
+        share = 0.0
+    if not text.strip().endswith("%") or not 0 < share <= 1:
+        raise typer.BadParameter(f"--sample takes a share such as 5%, not {text!r}")
+    return share
+
+
+def _line(flaw: Flaw) -> str:
+    since = []
+    if flaw.good_at is not None:
+        since.append(f"good on {flaw.good_at:%Y-%m-%dT%H:%M:%SZ}")
+    if flaw.changed_at is not None:
+        since.append(f"written {flaw.changed_at:%Y-%m-%dT%H:%M:%SZ}")
+    return f"{flaw.path}: {flaw.kind}: {flaw.words}" + (f" ({', '.join(since)})" if since else "")
+
+
+def _as_json(audit: Audit) -> dict[str, Any]:
+    def moment(at: Any) -> str | None:
+        return at.strftime("%Y-%m-%dT%H:%M:%SZ") if at else None
+
+    flaws = [
+        {
+            "kind": f.kind,
+            "path": f.path,
+            "words": f.words,
+            "good_at": moment(f.good_at),
+            "changed_at": moment(f.changed_at),
+        }
+        for f in audit.flaws
+    ]
+    return {
+        "at": moment(audit.at),
+        "sample": audit.sample,
+        "files": audit.files,
+        "records": audit.records,
+        "flaws": flaws,
+    }
