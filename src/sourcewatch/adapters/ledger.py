@@ -21,6 +21,7 @@ from ..domain.standing import Recall, Standing, standing
 from ..domain.verdict import Verdict
 from . import tables as t
 from .database import storage
+from .spans import OWN_ADDRESS, SPANS, span_of
 
 PROBE_LASTS = timedelta(days=1)
 LOCK = 0x50_57  # any number that all runs agree on
@@ -349,6 +350,7 @@ class Ledger:
             history=row.state or "",
             unconfirmed=row.change is not None and row.confirmed_at is None,
             last_verdict=Verdict(last.word, last.rule, last.evidence) if last else None,
+            record_id=row.record_id,
         )
 
     def _sightings(self, c: Connection, version: int) -> Iterator[Sighting]:
@@ -371,9 +373,9 @@ class Ledger:
 
     def spans(self, source: str) -> list[Span]:
         """Every row of one source, oldest first."""
-        query = _SPANS.where(t.checks.c.source == source).order_by(t.checks.c.id)
+        query = SPANS.where(t.checks.c.source == source).order_by(t.checks.c.id)
         with storage("reading checks"), self._engine.connect() as c:
-            return [_span(row) for row in c.execute(query)]
+            return [span_of(row) for row in c.execute(query)]
 
     def standing_of(self, source: str) -> Standing:
         """Where one source stands, folded from its last access and what came after it."""
@@ -382,14 +384,14 @@ class Ledger:
 
     def _tail(self, c: Connection, source: str) -> list[Span]:
         k = t.checks.c
-        own = _SPANS.join(t.sources, t.sources.c.id == k.source).where(k.source == source, _OWN_ADDRESS)
+        own = SPANS.join(t.sources, t.sources.c.id == k.source).where(k.source == source, OWN_ADDRESS)
         last = c.execute(
             select(func.max(k.last_at))
             .join(t.sources, t.sources.c.id == k.source)
-            .where(k.source == source, k.accessed.is_(True), _OWN_ADDRESS)
+            .where(k.source == source, k.accessed.is_(True), OWN_ADDRESS)
         ).scalar()
         query = own
-        return [_span(row) for row in c.execute(query if last is None else query.where(k.last_at >= last))]
+        return [span_of(row) for row in c.execute(query if last is None else query.where(k.last_at >= last))]
 
     def standings(self, now: datetime) -> dict[str, Standing]:
         """Where every source stands: folded from its last access at its present address, and what came after it.
@@ -401,18 +403,18 @@ class Ledger:
             last = (
                 select(k.source, func.max(k.last_at).label("at"))
                 .join(t.sources, t.sources.c.id == k.source)
-                .where(k.accessed.is_(True), _OWN_ADDRESS, k.last_at <= now + CLOCKS_APART)
+                .where(k.accessed.is_(True), OWN_ADDRESS, k.last_at <= now + CLOCKS_APART)
                 .group_by(k.source)
             ).subquery()
             query = (
-                _SPANS.join(t.sources, t.sources.c.id == k.source)
+                SPANS.join(t.sources, t.sources.c.id == k.source)
                 .outerjoin(last, last.c.source == k.source)
                 .where(or_(last.c.at.is_(None), k.last_at >= last.c.at))
-                .where(_OWN_ADDRESS, k.last_at <= now + CLOCKS_APART)
+                .where(OWN_ADDRESS, k.last_at <= now + CLOCKS_APART)
             )
             tails: dict[str, list[Span]] = {}
             for row in c.execute(query):
-                tails.setdefault(row.source, []).append(_span(row))
+                tails.setdefault(row.source, []).append(span_of(row))
             return {source: standing(spans) for source, spans in tails.items()}
 
     def recovered_since(self, since: datetime) -> dict[str, Standing]:
@@ -482,43 +484,17 @@ class Ledger:
             return list(self._sightings(c, version))
 
 
-# A source is its address: what was read under another one dates and proves nothing of it.
-_OWN_ADDRESS = or_(t.sources.c.url.is_(None), t.checks.c.url == t.sources.c.url)
-
-
 def _seen_at_its_address() -> Select[Any]:
     join = select(t.checks.c.version).join(t.sources, t.sources.c.id == t.checks.c.source)
-    return join.where(t.checks.c.accessed.is_(True), _OWN_ADDRESS)
+    return join.where(t.checks.c.accessed.is_(True), OWN_ADDRESS)
 
 
 def _newest_at_their_addresses() -> Select[Any]:
     join = select(func.max(t.checks.c.version)).join(t.sources, t.sources.c.id == t.checks.c.source)
-    return join.where(t.checks.c.accessed.is_(True), _OWN_ADDRESS).group_by(t.checks.c.source)
+    return join.where(t.checks.c.accessed.is_(True), OWN_ADDRESS).group_by(t.checks.c.source)
 
 
-_SPANS = select(t.checks, t.runs.c.void_reason).join(t.runs, t.runs.c.id == t.checks.c.run)
 _VERSIONS = select(t.versions, t.documents.c.title).join(t.documents, t.documents.c.version == t.versions.c.id)
-
-
-def _span(row: Row[Any]) -> Span:
-    return Span(
-        id=row.id,
-        source=row.source,
-        first_at=row.first_at,
-        last_at=row.last_at,
-        n=row.n,
-        verdict=Verdict(row.word, row.rule, row.evidence),
-        status=row.status,
-        url=row.url,
-        final_url=row.final_url,
-        version=row.version,
-        new_version=row.new_version,
-        ms=row.ms,
-        run=row.run,
-        void=row.void_reason is not None,
-        by_hand=row.by_hand,
-        facts=row.facts,
-    )
 
 
 def _version(row: Row[Any]) -> VersionRow:
