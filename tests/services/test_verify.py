@@ -17,6 +17,7 @@ from sourcewatch.adapters import database
 from sourcewatch.adapters.audits import Audits
 from sourcewatch.adapters.evidence import Evidence
 from sourcewatch.adapters.manifest import Manifests
+from sourcewatch.adapters.retention import Retention
 from sourcewatch.domain.audit import Audit, Flaw, FlawKind
 from sourcewatch.faces.cli import main
 from sourcewatch.services.verify import verify
@@ -171,13 +172,12 @@ def test_a_sample_looks_at_a_part_and_at_another_part_the_next_day(archive: Arch
     assert archive.audit(LATER, sample=0.3).files == looked[0].files
 
 
-def test_what_retention_dropped_is_not_missed(archive: Archive) -> None:
-    first = archive.file("p/2026/*.warc.gz")
-    with archive.engine.begin() as c:
-        found = c.execute(text("SELECT id FROM versions WHERE source = 'p' ORDER BY id LIMIT 1")).scalar_one()
-        c.execute(text("INSERT INTO dropped (version, at, rule) VALUES (:v, '2026-10-28', 'a test')"), {"v": found})
-    for suffix in (".warc.gz", ".md", ".json"):
-        first.with_name(first.name.replace(".warc.gz", suffix)).unlink()
+def test_what_retention_removed_is_not_missed(archive: Archive) -> None:
+    path = archive.file("q/2026/*.warc.gz").relative_to(archive.folder).as_posix()
+    keeping = Retention(archive.engine, archive.folder)
+    [version] = [v.id for v in keeping.versions() if v.path == path]
+    keeping.note_dropped([version], "a rule", LATER)
+    assert keeping.remove([path], LATER, "a rule")[0] == 3
     assert [f for f in archive.flaws() if f.kind is not FlawKind.DANGLING] == []
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..domain.audit import Inspected, Vouched
 from ..domain.errors import StorageError
-from . import manifest
+from . import manifest, retention
 from .manifest import Manifests
 from .snapshots import FOLDER
 from .warc_walk import Record, TornError, walk
@@ -50,6 +50,10 @@ class Evidence:
         except (OSError, ValueError):
             return None
         return found if isinstance(found, dict) else None
+
+    def removed(self) -> dict[str, str]:
+        """Paths that retention removed, and why."""
+        return retention.removed(self._data)
 
     def vouched(self) -> tuple[dict[str, Vouched], list[tuple[str, str]]]:
         """What all manifests say, and (path, sentence) for each break in their chain."""

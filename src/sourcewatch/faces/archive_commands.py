@@ -39,6 +39,30 @@ def verify(
     return told(Exception("the archive is not what it was"), 4) if audit.flaws else 0
 
 
+@app.command()
+def retain(
+    apply: Annotated[bool, typer.Option("--apply", help="Do it; without this it is only said.")] = False,
+) -> int:
+    """What the rules of [retain] let go. Nothing that a date, a quote, a revisit or a person relies on ever is."""
+    from . import wiring
+
+    with opened() as house:
+        if not house.settings.retention:
+            typer.echo("sources.toml has no [retain]: everything is kept")
+            return 0
+        going = wiring.retain(house, wiring.now(), apply=apply)
+    for version in going.versions:
+        typer.echo(f"{version.path}: version of {version.source} of {version.captured_at:%Y-%m-%dT%H:%M:%SZ}")
+    for path in going.refused:
+        typer.echo(f"{path}: evidence of a refusal")
+    for version in going.kept_back:
+        typer.echo(f"{version.path}: kept: {version.relies or 'another version in this file is kept'}")
+    done = "removed" if apply else "would be removed; --apply does it"
+    counted = f"{len(going.versions)} versions, {len(going.refused)} refusals, {going.checks} rows of checks"
+    typer.echo(f"{counted}, {going.size_bytes / 1e6:.1f} MB: {done}")
+    return 0
+
+
 def _share(text: str) -> float | None:
     """ "5%" → 0.05."""
     if not text:

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from ..adapters.audits import Audits
     from ..adapters.guard import Resolve
     from ..adapters.ledger import Ledger
+    from ..adapters.retention import Retention
     from ..adapters.snapshots import Snapshots
     from ..analysis.judge import Task
     from ..domain.audit import Audit
     from ..domain.check import Judgement
+    from ..domain.retention import Removal
     from ..domain.source import Settings
     from ..services.ports import Clock
     from ..services.run import Progress, Tally
@@ -54,6 +56,7 @@ class House:
     snapshots: Snapshots
     database_url: str
     audits: Audits
+    retention: Retention
 
 
 def read_settings(path: Path, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -85,6 +88,7 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
     from ..adapters import database
     from ..adapters.audits import Audits
     from ..adapters.ledger import Ledger
+    from ..adapters.retention import Retention
     from ..adapters.snapshots import Snapshots
 
     settings = read_settings(path, environ)
@@ -99,7 +103,9 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
         database.upgrade(engine)
         ledger = Ledger(engine)
         ledger.sync(settings.sources, now())  # whoever only reads asks about the addresses of today, too
-        yield House(settings, folder, ledger, Snapshots(folder, SOFTWARE), url, Audits(engine))
+        yield House(
+            settings, folder, ledger, Snapshots(folder, SOFTWARE), url, Audits(engine), Retention(engine, folder)
+        )
     finally:
         engine.dispose()
 
@@ -161,6 +167,17 @@ def verify(house: House, at: datetime, sample: float | None = None) -> Audit:
         found = timestamps.faults([manifests.path(day) for day in manifests.days()], roots)
         wrong = {path.relative_to(house.data).as_posix(): words for path, words in found.items()}
     return service.verify(Evidence(house.data), house.audits, at, sample=sample, timestamps=wrong)
+
+
+def retain(house: House, at: datetime, *, apply: bool = False) -> Removal:
+    """What [retain] lets go; removed under the run lock when *apply*. Raises BusyError, StorageError."""
+    from ..adapters.lock import run_lock
+    from ..services import retain as service
+
+    if not apply:
+        return service.retain(house.retention, house.settings, at)
+    with run_lock(house.data, "retain"), house.ledger.exclusive():
+        return service.retain(house.retention, house.settings, at, apply=True)
 
 
 def close_days(house: House, at: datetime) -> list[str]:

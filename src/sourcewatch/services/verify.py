@@ -23,6 +23,7 @@ class Evidence(Protocol):
     def sha256(self, path: str) -> str: ...
     def changed_at(self, path: str) -> datetime | None: ...
     def meta(self, path: str) -> Mapping[str, Any] | None: ...
+    def removed(self) -> Mapping[str, str]: ...
     def vouched(self) -> tuple[Mapping[str, Vouched], Sequence[tuple[str, str]]]: ...
     def inspect(self, path: str) -> Inspected: ...
 
@@ -81,24 +82,19 @@ def verify(
     for path, words in (timestamps or {}).items():
         walk.tell(FlawKind.TIMESTAMP, path, words)
     places = list(audits.places())
-    stems = {p.path.removesuffix(".warc.gz"): p.dropped for p in sorted(places, key=lambda p: not p.dropped)}
+    removed = evidence.removed()
     there = set(evidence.files())
     chosen = [p for p in sorted(there | vouched.keys()) if _chosen(p, now, sample)]
     for path in chosen:
         if path in there:
             _file(walk, path, now)
-        elif not stems.get(_stem(path), False):
+        elif path not in removed:
             walk.tell(FlawKind.MISSING, path, "the manifest names it, and it is not there")
     _rows(walk, places, there, sampled=sample is not None)
     _revisits(walk)
     audit = Audit(now, sample is not None, len(chosen), walk.records, tuple(walk.flaws))
     audits.note(audit)
     return audit
-
-
-def _stem(path: str) -> str:
-    """What a snapshot and the files beside it share."""
-    return path.removesuffix(".warc.gz").removesuffix(".json").removesuffix(".md")
 
 
 def _chosen(path: str, now: datetime, sample: float | None) -> bool:

@@ -1,0 +1,180 @@
+"""What retention may look at, and the only way in which anything is ever removed: noted first, then unlinked.
+
+Every removal leaves `snapshots/_removed/<stamp>.txt`, which names each file with its sha256 and which the next manifest
+vouches for: what was removed on purpose can be told from what was lost, without a database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, and_, delete, exists, func, insert, select
+
+from ..domain.errors import StorageError
+from ..domain.retention import CheckRule, KeptVersion
+from . import tables as t
+from .database import storage
+from .durable import make_folders, sync_folder, write_whole
+from .manifest import day_of, sha256_of
+from .snapshots import FOLDER
+
+REMOVED = "_removed"
+_STANDS = ("verbatim", "typographic", "variant")
+
+
+class Retention:
+    """Versions and rows with what relies on them, and their removal. Raises StorageError."""
+
+    def __init__(self, engine: Engine, data: Path) -> None:
+        self._engine = engine
+        self._data = data
+
+    def versions(self) -> list[KeptVersion]:
+        """Every version whose files are there, with the reason why it must stay, or ""."""
+        v, k, s = t.versions.c, t.checks.c, t.sightings.c
+        seen_later = exists().where(
+            k.version == v.id, k.accessed.is_(True), func.date(k.last_at) > func.date(v.captured_at)
+        )
+        query = (
+            select(v.id, v.source, v.captured_at, v.path, t.sources.c.tier, seen_later.label("revisited"))
+            .join(t.sources, t.sources.c.id == v.source)
+            .outerjoin(t.dropped, t.dropped.c.version == v.id)
+            .where(t.dropped.c.version.is_(None))
+            .order_by(v.source, v.id)
+        )
+        stood = select(func.min(s.version), func.max(s.version)).where(s.kind.in_(_STANDS)).group_by(s.source, s.quote)
+        dated = select(func.max(k.version)).where(k.accessed.is_(True)).group_by(k.source)
+        by_hand = select(k.version).where(k.by_hand.is_(True))
+        with storage("reading versions"), self._engine.connect() as c:
+            quoted = {i for pair in c.execute(stood) for i in pair}
+            dates, hands = set(c.execute(dated).scalars()), set(c.execute(by_hand).scalars())
+            rows = c.execute(query).all()
+        ends: dict[str, tuple[int, int]] = {}
+        for row in rows:
+            first, _ = ends.get(row.source, (row.id, row.id))
+            ends[row.source] = first, row.id
+        return [
+            KeptVersion(
+                row.id, row.source, row.tier, row.captured_at, row.path, _relies(row, ends, dates, quoted, hands)
+            )
+            for row in rows
+        ]
+
+    def refused(self) -> list[tuple[str, datetime, str]]:
+        """(tier, when, path) of each piece of evidence of a refusal; the tier is "" for a source that no row knows."""
+        with storage("reading sources"), self._engine.connect() as c:
+            tiers = {row.id: row.tier for row in c.execute(select(t.sources.c.id, t.sources.c.tier))}
+        found = []
+        try:
+            for path in sorted((self._data / FOLDER / "_refused").rglob("*.warc.gz")):
+                if (day := day_of(path.name)) is not None:
+                    at = datetime(day.year, day.month, day.day, tzinfo=UTC)
+                    source = path.parents[1].name
+                    found.append((tiers.get(source, ""), at, path.relative_to(self._data).as_posix()))
+        except OSError as error:
+            raise StorageError(f"{self._data / FOLDER} cannot be read: {error.strerror or error}") from error
+        return found
+
+    def old_checks(self, rules: Sequence[CheckRule]) -> int:
+        """How many rows of checks the rules would prune."""
+        with storage("counting checks"), self._engine.connect() as c:
+            return sum(
+                int(c.execute(select(func.count()).select_from(t.checks).where(_old(r))).scalar() or 0) for r in rules
+            )
+
+    def prune_checks(self, rules: Sequence[CheckRule], now: datetime) -> int:
+        """Delete them, and note that it was done; nothing else may ever be deleted from that table."""
+        count = 0
+        with storage("pruning checks"), self._engine.begin() as c:
+            for rule in rules:
+                c.execute(insert(t.prunings).values(at=now, until_at=rule.before, rule=rule.words))
+                count += c.execute(delete(t.checks).where(_old(rule))).rowcount
+        return count
+
+    def note_dropped(self, versions: Iterable[int], rule: str, now: datetime) -> None:
+        rows = [{"version": version, "at": now, "rule": rule} for version in versions]
+        if rows:
+            with storage("noting what is dropped"), self._engine.begin() as c:
+                c.execute(insert(t.dropped), rows)
+
+    def dropped_paths(self) -> list[str]:
+        """Snapshot files all of whose versions are noted as dropped: what a crash may have left on disk."""
+        v = t.versions.c
+        kept = select(v.path).outerjoin(t.dropped, t.dropped.c.version == v.id).where(t.dropped.c.version.is_(None))
+        query = select(v.path).join(t.dropped, t.dropped.c.version == v.id).where(v.path.not_in(kept)).distinct()
+        with storage("reading what was dropped"), self._engine.connect() as c:
+            return list(c.execute(query).scalars())
+
+    def remove(self, warcs: Iterable[str], now: datetime, words: str) -> tuple[int, int]:
+        """Remove snapshot files and what lies beside them: (files, bytes). Noted on disk first, whole or not at all."""
+        files = [path for warc in warcs for path in self._beside(warc)]
+        if not files:
+            return 0, 0
+        size = sum(path.stat().st_size for path in files)
+        tree = self._data / FOLDER
+        lines = [f"# {words}", *(f"{sha256_of(path)}  {path.relative_to(tree).as_posix()}" for path in files)]
+        try:
+            make_folders(tree / REMOVED, self._data)
+            write_whole(_free(tree / REMOVED, now), ("\n".join(lines) + "\n").encode())
+            sync_folder(tree / REMOVED)
+            for path in files:
+                path.unlink(missing_ok=True)
+            for folder in {path.parent for path in files}:
+                sync_folder(folder)
+        except OSError as error:
+            raise StorageError(f"old snapshots cannot be removed: {error.strerror or error}") from error
+        return len(files), size
+
+    def size_bytes(self, warc: str) -> int:
+        return sum(path.stat().st_size for path in self._beside(warc))
+
+    def _beside(self, warc: str) -> list[Path]:
+        stem = warc.removesuffix(".warc.gz")
+        return [p for suffix in (".warc.gz", ".md", ".json") if (p := self._data / f"{stem}{suffix}").is_file()]
+
+
+def removed(data: Path) -> dict[str, str]:
+    """Every path, relative to *data*, that retention removed, and why. Raises StorageError."""
+    found: dict[str, str] = {}
+    for path in sorted((data / FOLDER / REMOVED).glob("*.txt")):
+        try:
+            head, *lines = path.read_text(encoding="utf-8").splitlines()
+        except (OSError, ValueError) as error:
+            raise StorageError(f"{path} cannot be read: {error}") from error
+        for line in lines:
+            found[f"{FOLDER}/{line.partition('  ')[2]}"] = head.removeprefix("# ")
+    return found
+
+
+def _relies(row: Any, ends: Mapping[str, tuple[int, int]], dates: set[int], quoted: set[int], by_hand: set[int]) -> str:
+    first, last = ends[row.source]
+    if row.id == first:
+        return "the first version"
+    if row.id in dates or row.id == last:
+        return "a published date relies on it"
+    if row.id in quoted:
+        return "a quote relies on it"
+    if row.id in by_hand:
+        return "a person read it"
+    return "a revisit relies on it" if row.revisited else ""
+
+
+def _old(rule: CheckRule) -> Any:
+    """Rows of this tier that ended before, with nothing resting on them: no version's birth, last access, or hand."""
+    k = t.checks.c
+    newer = t.checks.alias("newer")
+    superseded = exists().where(
+        newer.c.source == k.source, newer.c.accessed.is_(True), newer.c.last_at > k.last_at, newer.c.id != k.id
+    )
+    of_tier = exists().where(t.sources.c.id == k.source, t.sources.c.tier == rule.tier)
+    return and_(k.last_at < rule.before, k.new_version.is_(False), k.by_hand.is_(False), superseded, of_tier)
+
+
+def _free(folder: Path, now: datetime) -> Path:
+    number = 0
+    while (path := folder / f"{now:%Y%m%dT%H%M%SZ}.{number}.txt").exists():
+        number += 1
+    return path
