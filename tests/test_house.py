@@ -34,6 +34,7 @@ ONE_ROOM = {
         "adapters/database.py",
         "adapters/audits.py",
         "adapters/retention.py",
+        "adapters/spans.py",
     },
     "alembic": {"adapters/database.py"},
     "warcio": {"adapters/warc.py"},
