@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from ..domain.errors import StorageError
+
+_TEMPORARY = ".tmp"
 
 
 def write_whole(path: Path, data: bytes) -> None:
     """Whole or not at all: written beside, synced, renamed. Raises OSError, and then leaves nothing."""
-    temporary = path.with_name(f".{path.name}.tmp")
+    temporary = path.with_name(f".{path.name}{_TEMPORARY}")
     try:
         with temporary.open("wb") as file:
             file.write(data)
@@ -18,6 +25,14 @@ def write_whole(path: Path, data: bytes) -> None:
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def clear_temporary(top: Path) -> None:
+    """Remove what a killed process left half written under *top*; no symbolic link is followed. Raises OSError."""
+    for folder, _, names in os.walk(top):
+        for name in names:
+            if name.startswith(".") and name.endswith(_TEMPORARY):
+                Path(folder, name).unlink(missing_ok=True)
 
 
 def make_folders(folder: Path, top: Path) -> None:
@@ -38,3 +53,18 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def stay_inside(path: Path, top: Path) -> None:
+    """Raises OSError when a symbolic link leads *path* out of *top*: nothing is read or written elsewhere."""
+    if not (real := path.resolve()).is_relative_to(top.resolve()):
+        raise OSError(errno.ELOOP, f"a symbolic link leads out of {top}, to {real}")
+
+
+@contextmanager
+def disk(place: Path) -> Iterator[None]:
+    """Every failure of the disk in here is a StorageError that names the *place*."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"{place} cannot be written: {error.strerror or error}") from error

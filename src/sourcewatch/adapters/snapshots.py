@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from ..domain.capture import Capture, Exchange, Failure
 from ..domain.errors import StorageError
-from ..domain.kept import Part, Stored
+from ..domain.kept import Note, Part, Stored
 from . import warc
-from .durable import make_folders, sync_folder, write_whole
+from .daily import Daily
+from .durable import clear_temporary, disk, make_folders, stay_inside, sync_folder, write_whole
+from .stamps import Stamps
 
 FOLDER = "snapshots"
 
@@ -28,7 +29,10 @@ class Snapshots:
 
     def __init__(self, data: Path, software: str) -> None:
         self._data = data
+        self._tree = data / FOLDER
         self._software = software
+        self._stamps = Stamps()
+        self._daily = Daily(self._tree, software, self._stamps)
 
     def keep(
         self,
@@ -42,18 +46,23 @@ class Snapshots:
     ) -> dict[str, Stored]:
         """Write one snapshot: the WARC with all *parts*, the text and the meta. Where each capture lies, by source."""
         place = Path(FOLDER, "_refused", folder) if refused else Path(FOLDER, folder)
-        with _disk(self._data / place):
+        with disk(self._data / place):
             year = self._data / place / f"{at.astimezone(UTC):%Y}"
+            stay_inside(year, self._tree)
             make_folders(year, self._data)
-            at, name = _free_name(year, at)
+            at = self._stamps.take(
+                at,
+                [e.url for e in parts[0].fetched.exchanges],
+                lambda second: not (year / f"{_name(second)}.warc.gz").exists(),
+            )
+            name = _name(at)
             relative = (place / year.name / name).as_posix()
             body, placed = self._warc(f"{name}.warc.gz", at, parts)
+            meta = _with_places(meta, placed) | {"captured_at": warc.stamp(at), "warc": f"{name}.warc.gz"}
             write_whole(year / f"{name}.warc.gz", body)
             if text is not None:
                 write_whole(year / f"{name}.md", text.encode("utf-8", "replace"))
-            write_whole(
-                year / f"{name}.json", _json({**meta, "captured_at": warc.stamp(at), "warc": f"{name}.warc.gz"})
-            )
+            write_whole(year / f"{name}.json", _json(meta))
             sync_folder(year)
         text_path = f"{relative}.md" if text is not None else ""
         return {
@@ -65,7 +74,8 @@ class Snapshots:
         self, filename: str, at: datetime, parts: Sequence[Part]
     ) -> tuple[bytes, dict[str, tuple[Capture, warc.Placed]]]:
         out = io.BytesIO()
-        writer = warc.Writer(out, filename, self._software, written_at=at)
+        writer = warc.Writer(out)
+        writer.info(filename, self._software, written_at=at)
         placed: dict[str, tuple[Capture, warc.Placed]] = {}
         page = ""
         for part in parts:
@@ -78,9 +88,22 @@ class Snapshots:
                 writer.failure(part.fetched, part.facts, concurrent_to=page)
         return out.getvalue(), placed
 
+    def note(self, notes: Sequence[Note]) -> None:
+        """Write checks that brought no new version into the files of their days; synced when this returns."""
+        self._daily.append(notes)
+
+    def tidy(self, now: datetime, *, cut_short: bool) -> None:
+        """Close the daily files of days that are over; when the last run was *cut_short*, clear what it left half
+        written. The caller holds the run lock."""
+        self._daily.close(now)
+        if cut_short:
+            with disk(self._tree):
+                clear_temporary(self._tree)
+
     def exchange(self, path: str, offset: int) -> Exchange:
         """A kept response, read back. Raises StorageError when the file or the record is gone or damaged."""
         try:
+            stay_inside(self._data / path, self._tree)
             with (self._data / path).open("rb") as file:
                 return warc.read_response(file, offset)
         except (OSError, ValueError) as error:
@@ -106,21 +129,19 @@ def _stored(path: str, text_path: str, at: datetime, capture: Capture, where: wa
     )
 
 
-def _free_name(folder: Path, at: datetime) -> tuple[datetime, str]:
-    """The stamp of *at*, or of the first later second that no snapshot of this source has taken."""
-    at = at.astimezone(UTC).replace(microsecond=0)
-    while (folder / f"{at:%Y%m%dT%H%M%SZ}.warc.gz").exists():
-        at += timedelta(seconds=1)
-    return at, f"{at:%Y%m%dT%H%M%SZ}"
+def _name(at: datetime) -> str:
+    return f"{at:%Y%m%dT%H%M%SZ}"
+
+
+def _with_places(meta: Mapping[str, Any], placed: Mapping[str, tuple[Capture, warc.Placed]]) -> dict[str, Any]:
+    """The meta with where each source's response lies in the WARC: the page's own, and that of each of its figures."""
+    found = dict(meta)
+    if (one := placed.get(str(meta.get("source")))) is not None:
+        found |= {"record_id": one[1].record_id, "offset": one[1].offset}
+    if "figures" in meta:
+        found["figures"] = [_with_places(figure, placed) for figure in meta["figures"]]
+    return found
 
 
 def _json(meta: Mapping[str, Any]) -> bytes:
     return (json.dumps(meta, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode("utf-8", "replace")
-
-
-@contextmanager
-def _disk(place: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(f"{place} cannot be written: {error.strerror or error}") from error

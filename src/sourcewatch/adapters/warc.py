@@ -20,7 +20,9 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from ..domain.capture import Exchange, Failure
+from ..domain.kept import Note, Revisit
 
+_PROFILE = "http://netpreserve.org/warc/1.1/revisit/"
 _CHUNKED = re.compile(rb"(?im)^transfer-encoding(?=[ \t]*:)")
 
 
@@ -49,9 +51,12 @@ class _ExactHead:
 class Writer:
     """Writes records to an open binary file, each a gzip member of its own."""
 
-    def __init__(self, out: IO[bytes], filename: str, software: str, *, written_at: datetime) -> None:
+    def __init__(self, out: IO[bytes]) -> None:
         self._out = out
         self._warc = WARCWriter(out, gzip=True, warc_version="WARC/1.1")
+
+    def info(self, filename: str, software: str, *, written_at: datetime) -> None:
+        """Write what a file begins with: who wrote it, and how."""
         info = {
             "software": software,
             "format": "WARC File Format 1.1",
@@ -72,35 +77,46 @@ class Writer:
     def exchange(self, exchange: Exchange, at: datetime, facts: Mapping[str, str]) -> Placed:
         """Write response, request and concurrent metadata; where the response lies."""
         record_id, offset = _new_id(), self._out.tell()
-        common = {"WARC-Date": stamp(at)}
-        response = common | {
-            "WARC-Record-ID": record_id,
-            "WARC-Payload-Digest": exchange.body_sha256,
-            "WARC-Protocol": "http/1.0" if exchange.http_version.endswith("1.0") else "http/1.1",
-        }
-        if exchange.address:
-            response["WARC-IP-Address"] = exchange.address
-        if exchange.tls:
-            response["WARC-Cipher-Suite"] = exchange.tls.cipher
-        self._http(
-            "response",
-            exchange.url,
-            _CHUNKED.sub(b"X-Orig-Transfer-Encoding", _response_head(exchange)),
-            response,
-            exchange.body,
-        )
-        self._http("request", exchange.url, _request_head(exchange), common | {"WARC-Concurrent-To": record_id}, b"")
+        response = {"WARC-Record-ID": record_id, "WARC-Payload-Digest": exchange.body_sha256, **_received(exchange, at)}
+        self._http("response", exchange.url, _answered_head(exchange), response, exchange.body)
+        request = {"WARC-Date": stamp(at), "WARC-Concurrent-To": record_id}
+        self._http("request", exchange.url, _request_head(exchange), request, b"")
         self.metadata(exchange.url, at, {**_measured(exchange), **facts}, concurrent_to=record_id)
         return Placed(record_id, offset)
 
-    def _http(self, kind: str, url: str, head: bytes, headers: dict[str, str], body: bytes) -> None:
+    def revisit(self, revisit: Revisit, at: datetime) -> str:
+        """Write that a version's payload was seen again; the record's id.
+
+        Replay finds the payload by `WARC-Refers-To-Target-URI`: without it pywb shows another capture under that one's
+        date. A 304 is written without its HTTP block, or pywb replays an empty 304 (both measured with pywb 2.10).
+        """
+        answer, record_id = revisit.answer, _new_id()
+        not_modified = answer.status == 304
+        headers = {
+            "WARC-Record-ID": record_id,
+            "WARC-Profile": _PROFILE + ("server-not-modified" if not_modified else "identical-payload-digest"),
+            "WARC-Refers-To": revisit.record_id,
+            "WARC-Refers-To-Target-URI": revisit.url,
+            "WARC-Refers-To-Date": stamp(revisit.captured_at),
+            "WARC-Payload-Digest": revisit.body_sha256,
+            **_received(answer, at),
+        }
+        self._http("revisit", answer.url, None if not_modified else _answered_head(answer), headers, b"")
+        return record_id
+
+    def note(self, note: Note, at: datetime) -> None:
+        """Write a check that brought no new version: its revisit, if the same bytes were seen, and its fields."""
+        seen = self.revisit(note.revisit, at) if note.revisit else ""
+        self.metadata(note.url, at, note.facts, concurrent_to=seen)
+
+    def _http(self, kind: str, url: str, head: bytes | None, headers: dict[str, str], body: bytes) -> None:
         record = self._warc.create_warc_record(
             url,
             kind,
             payload=io.BytesIO(body),
             length=len(body),
             warc_headers_dict=headers,
-            http_headers=_ExactHead(head),
+            http_headers=None if head is None else _ExactHead(head),
         )
         self._warc.write_record(record)
 
@@ -177,6 +193,23 @@ def _new_id() -> str:
 def _fields(facts: Mapping[str, Any]) -> bytes:
     lines = (f"{name}: {' '.join(str(value).split())}\r\n" for name, value in facts.items() if value not in ("", None))
     return "".join(lines).encode("utf-8", "replace")
+
+
+def _received(exchange: Exchange, at: datetime) -> dict[str, str]:
+    headers = {
+        "WARC-Date": stamp(at),
+        "WARC-Protocol": "http/1.0" if exchange.http_version.endswith("1.0") else "http/1.1",
+    }
+    if exchange.address:
+        headers["WARC-IP-Address"] = exchange.address
+    if exchange.tls:
+        headers["WARC-Cipher-Suite"] = exchange.tls.cipher
+    return headers
+
+
+def _answered_head(exchange: Exchange) -> bytes:
+    """The answer's head; its framing renamed, since bodies are archived without their chunks."""
+    return _CHUNKED.sub(b"X-Orig-Transfer-Encoding", _response_head(exchange))
 
 
 def _response_head(exchange: Exchange) -> bytes:

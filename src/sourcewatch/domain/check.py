@@ -93,8 +93,8 @@ class Span:
 class Memory:
     """What the ledger remembers of a source's newest version, as far as the next check needs it.
 
-    *packed* is its document (`document.pack`) as *maker* read it out of the response at *path* and *offset*, *history*
-    the noise state, *sightings* those of this version.
+    *packed* is its document (`document.pack`) as *maker* read it out of the response at *path* and *offset*, whose WARC
+    record is *record_id*; *history* the noise state, *sightings* those of this version.
     *unconfirmed*: its change waits for a fetch that still shows it.
     *last_verdict* is that of the last access.
     """
@@ -116,3 +116,4 @@ class Memory:
     history: str = ""
     unconfirmed: bool = False
     last_verdict: Verdict | None = None
+    record_id: str = ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from .capture import Capture, Failure
+from .capture import Capture, Exchange, Failure
 from .change import Drift, Sighting, Significance
 from .check import Finding
 
@@ -44,8 +44,35 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class Revisit:
+    """A version's bytes, seen again. *record_id*, *url*, *captured_at* and *body_sha256* are those of its response.
+
+    *answer* is what came this time: the same payload, or a 304, which has none.
+    """
+
+    answer: Exchange
+    record_id: str
+    url: str
+    captured_at: datetime
+    body_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A check that brought no new version, as it goes into the file of its day: the portable proof of a date.
+
+    *url* is the address that was asked, *at* when (UTC), *facts* the fields in their order.
+    """
+
+    url: str
+    at: datetime
+    facts: Mapping[str, str]
+    revisit: Revisit | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
-    """A finding as it goes into the ledger: file first (*stored*), then this row. *facts* are JSON values."""
+    """A finding as it goes into the ledger: file first (*stored*, *note*), then this row. *facts* are JSON values."""
 
     finding: Finding
     status: int
@@ -55,6 +82,7 @@ class Kept:
     stored: Stored | None = None
     next_check_at: datetime | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    note: Note | None = None
 
 
 @dataclass(frozen=True, slots=True)

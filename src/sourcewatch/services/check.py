@@ -48,12 +48,17 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class FigureChecked:
-    """One figure of a page: the embed that shows it, the source it is, and what its check found."""
+    """One figure of a page: the embed that shows it, the source it is, what its check found and what was remembered."""
 
     embed: Embed
     source: Source
     finding: Finding
-    known: bool
+    recall: Recall
+
+    @property
+    def known(self) -> bool:
+        """Whether the ledger has this figure under its present address."""
+        return self.recall.last is not None and self.recall.last.url == self.source.url
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +201,7 @@ class Checker:
         found = await self._find(figure, recall.memory, referer)
         if isinstance(found, Deferred):
             return None
-        return FigureChecked(embed, figure, found, known=recall.last is not None and recall.last.url == figure.url)
+        return FigureChecked(embed, figure, found, recall)
 
 
 def figure_of(page: Source, embed: Embed, declared: Sequence[Source]) -> Source:

@@ -10,12 +10,13 @@ from typing import Any
 from ..analysis import cadence
 from ..domain.capture import Capture, Certificate, Failure
 from ..domain.change import sighting_facts
-from ..domain.check import Finding, Span
+from ..domain.check import Finding, Memory, Span
 from ..domain.kept import Kept, Part, Stored
 from ..domain.source import Source
-from ..domain.standing import Standing
+from ..domain.standing import Recall, Standing
 from ..domain.verdict import VerdictClass
 from .check import Checked
+from .notes import iso, note_of
 from .ports import Cron, Ledger, Snapshots
 from .threads import Threads
 from .writer import Writer
@@ -39,8 +40,8 @@ class Keeper:
         for figure in checked.figures:
             if not figure.known:
                 await self.threads.rows(self.ledger.declare_figure, figure.source, checked.page.checked_at)
-        rows = [self._kept(checked.source, checked.page, stored, checked.recall.standing, checked)]
-        rows += [self._kept(f.source, f.finding, stored, None, None) for f in checked.figures]
+        rows = [self._kept(checked.source, checked.page, checked.recall, stored, writer.run, checked)]
+        rows += [self._kept(f.source, f.finding, f.recall, stored, writer.run) for f in checked.figures]
         return await writer.keep(rows), stored
 
     def _files(self, checked: Checked, last: Span | None) -> dict[str, Stored]:
@@ -53,7 +54,7 @@ class Keeper:
         if refused and isinstance(page.fetched, Capture) and not _kept_today(last, page):
             part = Part(checked.source.id, page.fetched, {"verdict": judgement.verdict.word})
             text = judgement.document.text if judgement.document else None
-            meta = _meta(checked.source, page)
+            meta = _meta(checked.source, page, checked.memory)
             kept = self.snapshots.keep(checked.source.id, page.checked_at, [part], text, meta, refused=True)
             return {f"refused:{name}": where for name, where in kept.items()}
         return {}
@@ -68,8 +69,8 @@ class Keeper:
                 parts.append(Part(figure.source.id, fetched, {"verdict": figure.finding.judgement.verdict.word, **via}))
         document = page.judgement.document
         text = document.text if changed and document else None
-        meta = _meta(checked.source, page) | {
-            "figures": [_meta(f.source, f.finding) | {"alt": f.embed.alt} for f in checked.figures]
+        meta = _meta(checked.source, page, checked.memory) | {
+            "figures": [_meta(f.source, f.finding, f.recall.memory) | {"alt": f.embed.alt} for f in checked.figures]
         }
         return dict(self.snapshots.keep(checked.source.id, page.checked_at, parts, text, meta))
 
@@ -77,20 +78,24 @@ class Keeper:
         self,
         source: Source,
         finding: Finding,
+        recall: Recall,
         stored: Mapping[str, Stored],
-        standing: Standing | None,
-        checked: Checked | None,
+        run: int,
+        page: Checked | None = None,
     ) -> Kept:
+        """A row and, unless the check has a file of its own, its note. *page* is given for a page, not for a figure."""
         exchanges = finding.fetched.exchanges
         answer = exchanges[-1] if exchanges else None
         facts = _facts(finding)
-        if checked is not None and checked.figures:
+        if page is not None and page.figures:
             facts["embeds"] = [
                 {"id": f.source.id, "url": f.embed.url, "alt": f.embed.alt, "verdict": f.finding.judgement.verdict.word}
-                for f in checked.figures
+                for f in page.figures
             ]
         if (evidence := stored.get(f"refused:{source.id}")) is not None:
             facts["evidence_path"] = evidence.path
+        elif recall.last is not None and _kept_today(recall.last, finding):
+            facts["evidence_path"] = recall.last.facts["evidence_path"]
         return Kept(
             finding=finding,
             status=answer.status if answer and isinstance(finding.fetched, Capture) else 0,
@@ -98,8 +103,9 @@ class Keeper:
             final_url=answer.url if answer else source.address or "",
             body_sha256=answer.body_sha256 if answer and answer.body else "",
             stored=stored.get(source.id),
-            next_check_at=self._next(source, finding, standing) if standing is not None else None,
+            next_check_at=self._next(source, finding, recall.standing) if page is not None else None,
             facts=facts,
+            note=note_of(source, finding, recall, run) if evidence is None else None,
         )
 
     def _next(self, source: Source, finding: Finding, standing: Standing) -> datetime:
@@ -119,16 +125,20 @@ def _kept_today(last: Span | None, page: Finding) -> bool:
     )
 
 
-def _meta(source: Source, finding: Finding) -> dict[str, Any]:
+def _meta(source: Source, finding: Finding, memory: Memory | None) -> dict[str, Any]:
     """The `.json` beside a snapshot: enough for a person to read, and for the database to be made again."""
     judgement, fetched = finding.judgement, finding.fetched
     meta: dict[str, Any] = {
         "source": source.id,
         "kind": source.kind,
+        "parent": source.parent,
         "title": source.title,
         "cited": source.url,
-        "checked_at": finding.checked_at.isoformat().replace("+00:00", "Z"),
+        "asked": source.address,
+        "checked_at": iso(finding.checked_at),
+        "ms": round(finding.seconds * 1000),
         "verdict": judgement.verdict.word,
+        "accessed": judgement.verdict.accessed,
         "rule": judgement.verdict.rule,
         "evidence": judgement.verdict.evidence,
         "payload_sha256": judgement.payload_sha256,
@@ -139,6 +149,8 @@ def _meta(source: Source, finding: Finding) -> dict[str, Any]:
     if isinstance(fetched, Capture):
         answer = fetched.answer
         meta |= {"final_url": answer.url, "status": answer.status, "content_type": answer.header("content-type")}
+    if judgement.verdict.accessed and not judgement.changed and memory is not None:
+        meta["saw"] = {"record_id": memory.record_id, "path": memory.path, "captured_at": iso(memory.captured_at)}
     if judgement.document is not None:
         document = judgement.document
         meta |= {"document_title": document.title, "text_sha256": document.text_sha256, "form": document.form}

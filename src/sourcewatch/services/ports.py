@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..domain.capture import Capture, Deferred, Exchange, Failure, Request
 from ..domain.check import Judgement, Span
-from ..domain.kept import ChangeRow, Kept, Part, Quoted, RunRow, Stored, VersionRow
+from ..domain.kept import ChangeRow, Kept, Note, Part, Quoted, RunRow, Stored, VersionRow
 from ..domain.reading import Probe
 from ..domain.source import Source
 from ..domain.standing import Recall, Standing
@@ -55,6 +55,7 @@ class Snapshots(Protocol):
         refused: bool = False,
     ) -> Mapping[str, Stored]: ...
 
+    def note(self, notes: Sequence[Note]) -> None: ...
     def exchange(self, path: str, offset: int) -> Exchange: ...
 
 

@@ -73,7 +73,7 @@ class Runner:
         due = await rows(self.ledger.due, started, wanted, all_of_them=all_of_them or bool(only) or ahead)
         run = await rows(self.ledger.begin_run, started, trigger, __version__)
         tally = Tally()
-        writer = Writer(self.ledger, self.checker.threads, run)
+        writer = Writer(self.ledger, self.checker.snapshots, self.checker.threads, run)
         slots = asyncio.Semaphore(self.settings.fetch.concurrency)
         try:
             async with asyncio.TaskGroup() as hosts:

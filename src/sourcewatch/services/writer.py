@@ -1,4 +1,4 @@
-"""Many checks, one sync to disk: what waits while a transaction is being written goes into the next one together."""
+"""Many checks, one sync to disk: what waits while a group is being written goes into the next one together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ..domain.errors import StorageError
 from ..domain.kept import Kept
-from .ports import Ledger
+from .ports import Ledger, Snapshots
 from .threads import Threads
 
 MOST_TOGETHER = 100  # a commit costs 2–5 ms of waiting for the disk, a row 0.2 ms (SQLite, measured 2026-12)
@@ -18,9 +18,13 @@ _Versions = list[int | None]
 
 @dataclass(slots=True)
 class Writer:
-    """Keeps groups of findings through the ledger's one thread. A group is told kept only when it is on disk."""
+    """Keeps groups of findings: their notes in the day's file first, then their rows through the ledger's one thread.
+
+    A group is told kept only when it is on disk.
+    """
 
     ledger: Ledger
+    snapshots: Snapshots
     threads: Threads
     run: int
     _waiting: list[tuple[Sequence[Kept], asyncio.Future[_Versions]]] = field(default_factory=list)
@@ -37,8 +41,10 @@ class Writer:
     async def _write(self) -> None:
         while self._waiting:
             together, self._waiting = self._waiting[:MOST_TOGETHER], self._waiting[MOST_TOGETHER:]
+            groups = [group for group, _ in together]
             try:
-                found = await self.threads.rows(self.ledger.keep, self.run, [group for group, _ in together])
+                await self._note(groups)
+                found = await self.threads.rows(self.ledger.keep, self.run, groups)
             except StorageError as error:
                 _fail(together, error)
             except Exception:
@@ -48,9 +54,14 @@ class Writer:
                     if not done.done():
                         done.set_result(versions)
 
+    async def _note(self, groups: Sequence[Sequence[Kept]]) -> None:
+        if notes := [kept.note for group in groups for kept in group if kept.note is not None]:
+            await self.threads.files(self.snapshots.note, notes)
+
     async def _one_by_one(self, together: Sequence[tuple[Sequence[Kept], asyncio.Future[_Versions]]]) -> None:
         for group, done in together:
             try:
+                await self._note([group])  # perhaps for the second time: one check, whoever reads it
                 [versions] = await self.threads.rows(self.ledger.keep, self.run, [group])
             except Exception as error:
                 _fail([(group, done)], error)
