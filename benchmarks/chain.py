@@ -1,4 +1,4 @@
-"""The whole chain against a local server: 1,000 pages of 43 KB new, unchanged, 10 % changed, all changed.
+"""The whole chain against a local server: 1,000 pages of 43 KB new, unchanged, 10 % changed, all changed, a day later.
 
     python benchmarks/chain.py [PAGES]
 
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -114,12 +115,12 @@ def on_disk(folder: Path) -> int:
     return sum(f.stat().st_blocks * 512 for f in folder.rglob("*") if f.is_file())
 
 
-def measured(name: str, house: wiring.House, pages: int, port: int) -> None:
+def measured(name: str, house: wiring.House, pages: int, port: int, ahead: timedelta = timedelta()) -> None:
     """One pass in this process; workers have ended when it returns, so their CPU is counted."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/warm/{pages}") as answer:
         answer.read()
     before, cpu, wall = on_disk(house.data), cpu_s(), time.perf_counter()
-    tally = asyncio.run(wiring.run_pass(house, all_of_them=True))
+    tally = asyncio.run(wiring.run_pass(house, all_of_them=True, clock=lambda: wiring.now() + ahead))
     wall, cpu = time.perf_counter() - wall, cpu_s() - cpu
     grown = on_disk(house.data) - before
     print(
@@ -147,6 +148,8 @@ def main() -> None:
             measured("10 % changed", house, pages, port.value)
             share.value, version.value = 100, 2
             measured("all changed", house, pages, port.value)
+            measured("unchanged, next day", house, pages, port.value, timedelta(days=1))
+            measured("unchanged, same day", house, pages, port.value, timedelta(days=1))
         print(f"peak RSS of the main process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000:.0f} MB")
     server.terminate()
     server.join()

@@ -127,6 +127,13 @@ class Ledger:
             finally:
                 c.execute(select(func.pg_advisory_unlock(LOCK)))
 
+    def cut_short(self) -> bool:
+        """Whether the newest run never came to its end."""
+        newest = select(t.runs.c.ended_at).order_by(t.runs.c.id.desc()).limit(1)
+        with storage("reading runs"), self._engine.connect() as c:
+            row = c.execute(newest).first()
+        return row is not None and row.ended_at is None
+
     def last_run(self) -> RunRow | None:
         """The newest finished run."""
         query = select(t.runs).where(t.runs.c.ended_at.is_not(None)).order_by(t.runs.c.id.desc()).limit(1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import ssl
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     from ..analysis.judge import Task
     from ..domain.audit import Audit
     from ..domain.check import Judgement
+    from ..domain.reading import Fault
     from ..domain.retention import Removal
     from ..domain.source import Settings
+    from ..domain.verdict import Verdict
     from ..services.ports import Clock
+    from ..services.rebuild import Rebuilt
     from ..services.run import Progress, Tally
 
 SOFTWARE = f"sourcewatch/{__version__}"
@@ -139,6 +142,7 @@ async def run_pass(
 
     settings = house.settings
     with run_lock(house.data, trigger), house.ledger.exclusive(), Threads() as threads:
+        house.snapshots.tidy(clock(), cut_short=house.ledger.cut_short())
         hosts = Hosts(settings.hosts, respect_robots=settings.fetch.respect_robots)
         async with (
             Web(settings.fetch, hosts, user_agent=user_agent(settings), clock=clock, resolve=resolve) as web,
@@ -167,6 +171,41 @@ def verify(house: House, at: datetime, sample: float | None = None) -> Audit:
         found = timestamps.faults([manifests.path(day) for day in manifests.days()], roots)
         wrong = {path.relative_to(house.data).as_posix(): words for path, words in found.items()}
     return service.verify(Evidence(house.data), house.audits, at, sample=sample, timestamps=wrong)
+
+
+def reread(task: tuple[Task, Verdict]) -> Judgement | Fault:
+    """What the worker processes run while the database is made again."""
+    from ..analysis.judge import reread
+
+    return reread(*task)
+
+
+async def rebuild(house: House, told: Callable[[date, Rebuilt], None], clock: Clock = now) -> Rebuilt:
+    """Bring the archive into the database: everything into an empty one, else the versions that no row knows.
+
+    Raises BusyError, StorageError.
+    """
+    from ..adapters.lock import run_lock
+
+    with run_lock(house.data, "rebuild"), house.ledger.exclusive():
+        return await _rebuild(house, told, clock, versions_only=house.audits.checked())
+
+
+async def _rebuild(
+    house: House, told: Callable[[date, Rebuilt], None], clock: Clock, *, versions_only: bool
+) -> Rebuilt:
+    from ..adapters.archive import Archive
+    from ..adapters.processes import Processes
+    from ..services.rebuild import Rebuilder
+    from ..services.threads import Threads
+
+    with Threads() as threads:
+        async with Processes(reread, WORKERS, preload="sourcewatch.analysis.judge") as rereading:
+            archive, known = Archive(house.data), house.audits.records()
+            rebuilder = Rebuilder(
+                house.settings, house.ledger, house.snapshots, archive, rereading, threads, clock, known, told
+            )
+            return await rebuilder.rebuild(versions_only=versions_only)
 
 
 def retain(house: House, at: datetime, *, apply: bool = False) -> Removal:

@@ -80,6 +80,12 @@ def _status(finding: Finding, last: Exchange | None) -> int:
     return last.status if last and isinstance(finding.fetched, Capture) else 0
 
 
+def void_note(run: int, started: datetime, ended: datetime, reason: str) -> Note:
+    """That the failures which a run noted prove nothing: *reason* says how our own network was at fault."""
+    facts = {"sourcewatch-void": "1", "run": str(run), "started-at": iso(started), "ended-at": iso(ended)}
+    return Note(f"urn:sourcewatch:run:{run}", ended, facts | {"reason": reason})
+
+
 def iso(at: datetime) -> str:
     """ISO 8601 in UTC with Z, as fine as it is known."""
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")

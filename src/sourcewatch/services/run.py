@@ -20,6 +20,7 @@ from ..domain.source import Settings, Source, SourceKind
 from ..domain.standing import Standing, after
 from .check import Checked, Checker
 from .keep import Keeper
+from .notes import void_note
 from .ports import Clock, Ledger
 from .writer import Writer
 
@@ -81,8 +82,12 @@ class Runner:
                     hosts.create_task(self._host(writer, group, slots, tally, told))
         except BaseExceptionGroup as errors:
             raise _first(errors) from None
-        tally.void_reason = our_own_fault(tally.hosts)
-        await rows(self.ledger.end_run, run, self.clock(), tally.void_reason)
+        tally.void_reason, ended = our_own_fault(tally.hosts), self.clock()
+        if tally.void_reason is not None:
+            await self.checker.threads.files(
+                self.checker.snapshots.note, [void_note(run, started, ended, tally.void_reason)]
+            )
+        await rows(self.ledger.end_run, run, ended, tally.void_reason)
         return tally
 
     async def _host(
