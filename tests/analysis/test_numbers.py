@@ -72,6 +72,10 @@ def test_folding_keeps_different_numbers_apart(one: str, other: str) -> None:
         ("per second: 15 tokens per second", "PER SECOND — 15 Tok/s!"),
         ("看著乾淨的裡面", "看着干净的里面"),
         ("「引用」", '"引用"'),
+        ("三萬五千人，兩億元，155 萬億", "3.5万人 2亿元 155万亿"),
+        ("at 0.50 of 007", "at .5 of 7.0"),
+        ("100,000,000 and 12,340", "1亿 and 12340"),
+        ("download\ue004 5\ue000", "download 5"),  # pictures of icon fonts are private characters
     ],
 )
 def test_folding_makes_variants_one(one: str, other: str) -> None:

@@ -65,7 +65,7 @@ class _Needle:
     suffix: str
 
     def rewritten(self, rewrite: Callable[[str], str]) -> _Needle:
-        return _Needle(rewrite(self.exact), rewrite(self.prefix), rewrite(self.suffix))
+        return _Needle(*(rewrite(text) if text else "" for text in (self.exact, self.prefix, self.suffix)))
 
     def alike(self, text: str, span: Span) -> tuple[float, float]:
         """How like prefix and suffix are to what stands there, each 0–1."""

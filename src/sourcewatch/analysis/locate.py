@@ -34,16 +34,20 @@ def locate(quote: str, text: str, grams: Grams | None = None) -> tuple[int, int]
 def _fitted(quote: str, text: str, start: int, end: int) -> tuple[int, int]:
     slack = max(8, len(quote) // 2)
     for _ in range(2):
+        before = start
         ahead = text[start : end + slack]
         end = start + _nearest(_distances(quote, ahead), len(quote))
         behind = text[max(0, start - slack) : end]
         start = end - _nearest(_distances(quote[::-1], behind[::-1]), len(quote))
+        if start == before:
+            break
     return start, end
 
 
 def _nearest(distances: Sequence[int], length: int) -> int:
     """The number of characters, at least one, with the least distance; among equals the one most like *length*."""
-    return min(range(1, len(distances)), key=lambda n: (distances[n], abs(n - length)))
+    least = min(distances[1:])
+    return min((n for n, distance in enumerate(distances) if n and distance == least), key=lambda n: abs(n - length))
 
 
 def _distances(quote: str, text: str) -> list[int]:

@@ -30,9 +30,9 @@ _RADICALS = dict(
     )
 )
 _PLAIN = _QUOTES | _DASHES | _POINTS | _RAISED | _LOWERED | _RADICALS
-# Signs inside numbers, while punctuation is taken away. Private characters of the page itself go with it.
-_PUT_BY = dict(zip(".:/_-", "\ue000\ue001\ue002\ue003\ue004", strict=True))
-_BACK = {private: sign for sign, private in _PUT_BY.items()}
+# Signs inside numbers, while punctuation is taken away. Typographic text has spaces where the page had such characters.
+_PUT_BY = dict(zip(".:/_-", "\x1c\x1d\x1e\x1f\x0b", strict=True))
+_BACK = {mark: sign for sign, mark in _PUT_BY.items()}
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 
@@ -59,17 +59,16 @@ class _Simplified(dict[int, str]):
         return plain
 
 
-class _Bare(dict[int, str]):
-    """Small letters, no punctuation but what is written as part of a number; brings back what was put by."""
+class _Bare(dict[int, str | None]):
+    """Small letters, simplified, no punctuation but what is part of a number; brings back what was put by."""
 
-    def __missing__(self, code: int) -> str:
+    def __missing__(self, code: int) -> str | None:
         character = chr(code)
+        plain: str | None = None
         if character in _BACK:
             plain = _BACK[character]
         elif character.isalnum() or character in "%‰$€£¥+<>=/^":
-            plain = character.casefold()
-        else:
-            plain = ""
+            plain = _simplified().get(character, character).casefold()
         self[code] = plain
         return plain
 
@@ -106,7 +105,6 @@ TYPOGRAPHIC: tuple[Step, ...] = (
 )
 SIMPLIFIED = Translate(_Simplified())
 FOLDED: tuple[Step, ...] = (
-    SIMPLIFIED,
     Substitute(
         re.compile(r"[Tt](?<![A-Za-z].)(?i:ok(?:en)?s?(?: ?/ ?| per )s(?:ec(?:ond)?)?)(?![A-Za-z])"), lambda _: "tok/s"
     ),

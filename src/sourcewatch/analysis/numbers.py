@@ -1,22 +1,22 @@
 """Reads numbers by their value: 155T, 155 trillion, 155 万亿 and 一百五十五万亿 are one number.
 
-Texts come in the typographic form of `normalise` with simplified characters.
+Texts come in the typographic form of `normalise`, in simplified or traditional characters.
 """
 
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 from math import prod
 from typing import NamedTuple
 
-_HAN_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_HAN_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
 _HAN_TENS = {"十": 10, "百": 100, "千": 1000}
-_MYRIADS = {"万": 10**4, "亿": 10**8, "兆": 10**12}
+_MYRIADS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8, "兆": 10**12}
 _WORDS = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _LETTERS = {"k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 
-_HAN = "〇零一二两三四五六七八九"
+MOST_DIGITS = 16  # a number longer than this is a name
+_HAN = "〇零一二两兩三四五六七八九"
 # Every quantifier over digits is bounded: a page may hold 900,000 of them in a row.
 NUMBER = re.compile(
     rf"""
@@ -26,12 +26,13 @@ NUMBER = re.compile(
       (?:(?<![\w)%\]-])(?P<minus>-))?
       (?P<digits>\d{{1,3}}(?:,\d{{3}}){{1,12}}(?!\d)(?:\.\d{{1,40}})?|\d{{1,40}}(?:\.\d{{1,40}})?
         |(?<=[ (<>=])\.\d{{1,40}})
-      (?:\ ?(?P<scale>[百千]?(?:万亿|[万亿兆])|[百千](?!分)|(?i:thousand|million|billion|trillion)(?![A-Za-z]))
+      (?:\ ?(?P<scale>[百千]?(?:[万萬][亿億]|[万萬亿億兆])|[百千](?!分)
+        |(?i:thousand|million|billion|trillion)(?![A-Za-z]))
         |(?P<letter>[kKMBT])(?![A-Za-z\d]))?
       (?:\ ?(?P<percent>%|(?i:percent|per\ cent)(?![A-Za-z])))?
     |
       (?P<han_hundredths>百分之)?
-      (?P<han>[{_HAN}十百千](?=[{_HAN}十百千万亿兆])[{_HAN}十百千万亿兆]{{1,24}}|(?<=百分之)[{_HAN}十])
+      (?P<han>[{_HAN}十百千](?=[{_HAN}十百千万萬亿億兆])[{_HAN}十百千万萬亿億兆]{{1,24}}|(?<=百分之)[{_HAN}十])
     )
     """,
     re.VERBOSE,
@@ -66,21 +67,29 @@ def value(match: re.Match[str]) -> str | None:
 
     Plain digits, many trailing zeros as an exponent ("155e12"), then "%".
     """
-    if match["han"]:
-        number = _han(match["han"])
-        return None if number is None else _plain(Decimal(number)) + ("%" if match["han_hundredths"] else "")
-    digits = match["digits"].replace(",", "")
-    scale = _LETTERS[match["letter"]] if match["letter"] else _scale(match["scale"] or "")
-    # Decimal rounds to 28 digits, and a number so long is a name.
-    plain = _plain(Decimal(digits) * scale) if len(digits) <= 16 else digits
-    return (match["minus"] or "") + plain + ("%" if match["percent"] or match["hundredths"] else "")
+    han, digits, minus, scale, letter = match.group("han", "digits", "minus", "scale", "letter")
+    if han:
+        number = _han(han)
+        return None if number is None else _plain(str(number)) + ("%" if match["han_hundredths"] else "")
+    digits = digits.replace(",", "")
+    if len(digits) <= MOST_DIGITS:
+        digits = _plain(digits, _LETTERS[letter] if letter else _scale(scale) if scale else 1)
+    return (minus or "") + digits + ("%" if match["percent"] or match["hundredths"] else "")
 
 
-def _plain(number: Decimal) -> str:
-    _, digits, exponent = number.normalize().as_tuple()
-    if isinstance(exponent, int) and exponent >= 4:
-        return "".join(map(str, digits)) + f"e{exponent}"
-    return format(number.normalize(), "f")
+def _plain(digits: str, scale: int = 1) -> str:
+    """*digits* × *scale* without zeros that say nothing; by whole numbers, for a page holds a thousand of them."""
+    whole, _, fraction = digits.partition(".")
+    number = str(int(whole + fraction) * scale)
+    if fraction:
+        places = len(fraction)
+        number = number.zfill(places + 1)
+        number, rest = number[:-places], number[-places:].rstrip("0")
+        if rest:
+            return f"{number}.{rest}"
+    kept = number.rstrip("0")
+    zeros = len(number) - len(kept)
+    return f"{kept}e{zeros}" if kept and zeros >= 4 else number
 
 
 def _scale(unit: str) -> int:
@@ -103,6 +112,6 @@ def _han(text: str) -> int | None:
             section += (digit or 1) * _HAN_TENS[c]
             digit = 0
         else:
-            total = (total + section + digit) * _MYRIADS[c] if c != "万" else total + (section + digit) * 10**4
+            total = (total + section + digit) * _MYRIADS[c] if c not in "万萬" else total + (section + digit) * 10**4
             section = digit = 0
     return total + section + digit

@@ -50,15 +50,18 @@ class Step(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Translate:
-    """Every character by itself; *table* is as for `str.translate` and has an answer for every code point."""
+    """Every character by itself; *table* has an answer for every code point, None where one goes.
 
-    table: Mapping[int, str]
+    None rather than "": `str.translate` then reads ASCII at twenty times the speed.
+    """
+
+    table: Mapping[int, str | None]
 
     def fast(self, text: str) -> str:
         return text.translate(self.table)
 
     def traced(self, text: Traced) -> Traced:
-        changed = ((i, i + 1, self.table[ord(c)]) for i, c in enumerate(text.text))
+        changed = ((i, i + 1, self.table[ord(c)] or "") for i, c in enumerate(text.text))
         return text.cut([(i, end, new) for i, end, new in changed if new != text.text[i]])
 
 
