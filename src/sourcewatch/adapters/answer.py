@@ -83,12 +83,16 @@ class Answer:
             reason=self.response.extensions["reason_phrase"].decode("latin-1"),
             http_version=self.response.extensions["http_version"].decode("ascii"),
             request_head=redacted(wire.request_head, self.secret),
-            response_head=wire.response_head,
+            response_head=self._head(wire),
             address=wire.address,
             started_at=self.started_at,
             timing=timing,
             tls=wire.tls,
         )
+
+    def _head(self, wire: Wire) -> bytes:
+        """The answer's head; where we asked with a secret, the session that it opens is one, too."""
+        return redacted(wire.response_head, ("set-cookie",)) if self.secret else wire.response_head
 
 
 def _too_large(size: str, most_bytes: int) -> Fault:

@@ -13,6 +13,7 @@ MOST_HEAD_BYTES = 256 * 1024  # h11 gives up at 100 KiB; what comes after is of 
 SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 _BLANK_LINE = re.compile(rb"\n\r?\n")  # the end of a head, as h11 sees it
+_FIELD = re.compile(rb"(?m)^([^:\r\n]+):[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*")  # with its folded lines
 _INTERIM = re.compile(rb"HTTP/\d\.\d 1(?!01)\d\d")
 
 
@@ -66,11 +67,10 @@ class Wire:
 
 
 def redacted(head: bytes, secret: Iterable[str] = ()) -> bytes:
-    """A request head as it may be stored: the values of secret headers are gone, their names stay."""
+    """A head as it may be stored: the values of secret headers are gone, their names stay."""
     hidden = SECRET_HEADERS | {name.lower() for name in secret}
-    lines = head.split(b"\r\n")
-    for i, line in enumerate(lines):
-        name, colon, _ = line.partition(b":")
-        if colon and name.decode("latin-1").strip().lower() in hidden:
-            lines[i] = name + b": [redacted]"
-    return b"\r\n".join(lines)
+
+    def field(m: re.Match[bytes]) -> bytes:
+        return m[1] + b": [redacted]" if m[1].decode("latin-1").strip().lower() in hidden else m[0]
+
+    return _FIELD.sub(field, head)
