@@ -14,7 +14,7 @@ def png(colour: tuple[int, int, int]) -> bytes:
     return out.getvalue()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def picture() -> bytes:
     return png((10, 120, 40))
 

@@ -29,6 +29,16 @@ class Audits:
             for row in c.execution_options(yield_per=1_000).execute(query):
                 yield Place(*row[:6], dropped=row.version is not None)
 
+    def records(self) -> dict[str, int]:
+        """The version of every record id that a row knows."""
+        with storage("reading versions"), self._engine.connect() as c:
+            return {row.record_id: row.id for row in c.execute(select(t.versions.c.record_id, t.versions.c.id))}
+
+    def checked(self) -> bool:
+        """Whether any check is known."""
+        with storage("reading checks"), self._engine.connect() as c:
+            return c.execute(select(t.checks.c.id).limit(1)).first() is not None
+
     def note(self, audit: Audit) -> None:
         """Keep that it was done, and the paths that were wrong."""
         facts = {"paths": [flaw.path for flaw in audit.flaws[:MOST_PATHS]]}

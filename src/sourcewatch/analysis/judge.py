@@ -69,6 +69,26 @@ def judge(task: Task) -> Judgement:
     return _accepted_judgement(task, verdict, payload, document, accepted)
 
 
+def reread(task: Task, verdict: Verdict) -> Judgement | Fault:
+    """What a version that was accepted under *verdict* holds, read again by today's rules against the one before it.
+
+    A version stays one, even where today's rules would see only noise in it. A Fault when it cannot be read any more.
+    """
+    answer = task.capture.answer
+    payload = _unpacked(answer, task.most_bytes)
+    if payload.fault is not None:
+        return payload.fault
+    document = _document(task.source, answer, payload, sniff.sniff(payload.data, answer.media_type, answer.url))
+    if isinstance(document, Fault):
+        return document
+    accepted = _accepted(task)
+    found = _accepted_judgement(task, verdict, payload, document, accepted)
+    if found.changed:
+        return found
+    history = noise.step(_history(task, accepted), document).to_json()
+    return replace(found, changed=True, packed=pack(document), history=history)
+
+
 def charset(content_type: str) -> str | None:
     """The charset parameter of a Content-Type, without quotes."""
     for parameter in content_type.split(";")[1:]:

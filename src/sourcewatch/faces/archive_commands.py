@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,7 +10,10 @@ import typer
 from .base import app, opened, told
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from ..domain.audit import Audit, Flaw
+    from ..services.rebuild import Rebuilt
 
 MOST_SHOWN = 200  # an archive with more flaws is lost as a whole
 
@@ -37,6 +41,32 @@ def verify(
         found = f"{len(audit.flaws)} flaws" if audit.flaws else "no flaw"
         typer.echo(f"{looked}: {found}" + (f" (the first {MOST_SHOWN} are shown)" if more > 0 else ""))
     return told(Exception("the archive is not what it was"), 4) if audit.flaws else 0
+
+
+@app.command()
+def rebuild() -> int:
+    """Make the database again out of snapshots/: into an empty one everything, else what no row knows."""
+    import asyncio
+
+    from . import wiring
+
+    def told(day: date, so_far: Rebuilt) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{day}: {so_far.versions} versions, {so_far.checks} checks", end="", file=sys.stderr)  # noqa: T201
+
+    with opened() as house:
+        whole = not house.audits.checked()
+        done = asyncio.run(wiring.rebuild(house, told))
+    if sys.stderr.isatty():
+        print(file=sys.stderr)  # noqa: T201
+    for path, words in done.lost[:MOST_SHOWN]:
+        typer.echo(f"{path}: not brought in: {words}")
+    typer.echo(f"{done.versions} versions and {done.checks} checks brought in, {len(done.lost)} things could not be")
+    if whole:
+        typer.echo(
+            "Of a day's like checks only the first is in the archive: dates may be up to a day older than they were."
+        )
+    return 0
 
 
 @app.command()

@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
+from ..domain.errors import StorageError
+
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -33,3 +35,11 @@ class Threads:
 
     async def files(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._files, lambda: function(*args, **kwargs))
+
+
+def first_of(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The one error of a task group to tell: a storage failure before all others, which mostly follow from it."""
+    leaves: list[BaseException] = []
+    for error in errors.exceptions:
+        leaves.append(first_of(error) if isinstance(error, BaseExceptionGroup) else error)
+    return next((e for e in leaves if isinstance(e, StorageError)), leaves[0])

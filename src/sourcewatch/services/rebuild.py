@@ -1,0 +1,216 @@
+"""Make the database again out of the archive, or bring in what a crash left without a row.
+
+Nothing is fetched, nobody is told anything; verdicts stay what they were, texts and quotes are read by today's rules.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Protocol
+
+from .. import __version__
+from ..analysis.judge import MAKER, Task
+from ..domain.capture import Capture, Exchange
+from ..domain.check import Finding, Judgement
+from ..domain.errors import StorageError
+from ..domain.kept import Kept, Stored
+from ..domain.reading import Fault
+from ..domain.recorded import Recorded
+from ..domain.source import Settings, Source, SourceKind
+from ..domain.verdict import Verdict
+from .ports import Clock, Died, Ledger, Snapshots
+from .threads import Threads, first_of
+from .writer import Writer
+
+TOGETHER = 32  # sources at a time: two workers read, one thread writes, the others wait for them
+
+
+class Archive(Protocol):
+    """The snapshots' folder, day by day. Raises StorageError; what it cannot read is in *lost*."""
+
+    lost: list[tuple[str, str]]
+
+    def days(self) -> Sequence[date]: ...
+    def groups(self, day: date) -> Sequence[tuple[Recorded, ...]]: ...
+    def voids(self, day: date) -> set[int]: ...
+
+
+class Reread(Protocol):
+    """Reads an accepted version again somewhere safe."""
+
+    async def __call__(self, task: tuple[Task, Verdict]) -> Judgement | Fault | Died: ...
+
+
+@dataclass(slots=True)
+class Rebuilt:
+    """What was brought in, and what could not be: (path, sentence)."""
+
+    versions: int = 0
+    checks: int = 0
+    lost: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Rebuilder:
+    """*known* maps the record ids of versions that the ledger has to their rows; it grows as versions come in."""
+
+    settings: Settings
+    ledger: Ledger
+    snapshots: Snapshots
+    archive: Archive
+    reread: Reread
+    threads: Threads
+    clock: Clock
+    known: dict[str, int]
+    told: Callable[[date, Rebuilt], None] = lambda day, so_far: None
+    _sources: dict[str, Source] = field(default_factory=dict)
+    _seen: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._sources = {s.id: s for s in self.settings.sources}
+
+    async def rebuild(self, *, versions_only: bool = False) -> Rebuilt:
+        """Bring in everything that the ledger does not know; *versions_only* leaves checks without a version alone.
+
+        The caller holds the run lock. Raises StorageError when the storage fails; a second time goes on.
+        """
+        rows, now, done = self.threads.rows, self.clock(), Rebuilt()
+        await rows(self.ledger.sync, self.settings.sources, now)
+        void = await rows(self.ledger.begin_run, now, "rebuild", __version__)  # for failures of our own network
+        run = await rows(self.ledger.begin_run, now, "rebuild", __version__)
+        writers = (
+            Writer(self.ledger, self.snapshots, self.threads, run),
+            Writer(self.ledger, self.snapshots, self.threads, void),
+        )
+        for day in await self.threads.files(self.archive.days):
+            groups = await self.threads.files(self.archive.groups, day)
+            voids = await self.threads.files(self.archive.voids, day)
+            wanted = [g for g in groups if self._unknown(g, versions_only)]
+            slots = asyncio.Semaphore(TOGETHER)
+            try:
+                async with asyncio.TaskGroup() as tasks:
+                    for of_one in _by_page(wanted):
+                        tasks.create_task(self._source(writers, of_one, voids, slots, done))
+            except BaseExceptionGroup as errors:
+                raise first_of(errors) from None
+            self.told(day, done)
+        done.lost += self.archive.lost
+        await rows(self.ledger.sync, self.settings.sources, now)  # who is not cited any more is retired again
+        await rows(self.ledger.end_run, void, self.clock(), "rebuild 0 0")
+        await rows(self.ledger.end_run, run, self.clock())
+        return done
+
+    def _unknown(self, group: Sequence[Recorded], versions_only: bool) -> bool:
+        if any(one.new is not None and one.new.record_id not in self.known for one in group):
+            return True
+        return not versions_only and all(one.new is None for one in group)
+
+    async def _source(
+        self,
+        writers: tuple[Writer, Writer],
+        groups: Iterable[tuple[Recorded, ...]],
+        voids: set[int],
+        slots: asyncio.Semaphore,
+        done: Rebuilt,
+    ) -> None:
+        """One page's checks of a day, in their order."""
+        async with slots:
+            for group in groups:
+                kept = [(one, found) for one in group if (found := await self._kept(one, done)) is not None]
+                if kept:
+                    writer = writers[group[0].run in voids]
+                    versions = await writer.keep([found for _, found in kept])
+                    for (one, _), version in zip(kept, versions, strict=True):
+                        done.checks += 1
+                        if one.new is not None and version is not None:
+                            done.versions += 1
+                            self.known[one.new.record_id] = version
+
+    async def _kept(self, one: Recorded, done: Rebuilt) -> Kept | None:
+        source = await self._declared(one)
+        if one.new is not None:
+            return None if one.new.record_id in self.known else await self._version(source, one, done)
+        if not one.verdict.accessed:
+            return _row(one, _finding(one, Judgement(one.verdict, maker=MAKER)))
+        version = self.known.get(one.saw)
+        if version is None:
+            done.lost.append(
+                (one.where, f"the version of {one.source} that was seen on {one.at:%Y-%m-%d} is not there")
+            )
+            return None
+        return _row(one, replace(_finding(one, Judgement(one.verdict, maker=MAKER)), unchanged_of=version))
+
+    async def _version(self, source: Source, one: Recorded, done: Rebuilt) -> Kept | None:
+        lies = one.new
+        assert lies is not None
+        try:
+            exchange = await self.threads.files(self.snapshots.exchange, lies.path, lies.offset)
+        except StorageError as error:
+            done.lost.append((lies.path, str(error)))
+            return None
+        memory = (await self.threads.rows(self.ledger.recall, source.id)).memory
+        if memory is not None and memory.captured_at >= lies.captured_at:
+            done.lost.append(
+                (lies.path, f"newer versions of {source.id} are known; delete the database to rebuild all")
+            )
+            return None
+        capture = Capture(lies.captured_at, (exchange,), one.seconds)
+        expect = "figure" if source.kind is SourceKind.FIGURE else "document"
+        task = Task(replace(source, headers=()), capture, self.settings.fetch.max_bytes, expect, memory)
+        found = await self.reread((task, one.verdict))
+        if not isinstance(found, Judgement):
+            words = found.evidence if isinstance(found, Fault) else found.reason
+            done.lost.append((lies.path, f"the version of {source.id} cannot be read again: {words}"))
+            return None
+        stored = Stored(
+            path=lies.path,
+            record_id=lies.record_id,
+            offset=lies.offset,
+            captured_at=lies.captured_at,
+            url=one.asked,
+            final_url=exchange.url,
+            status=exchange.status,
+            media_type=exchange.media_type,
+            body_sha256=exchange.body_sha256,
+            etag=exchange.header("etag"),
+            last_modified=exchange.header("last-modified"),
+            size_bytes=len(exchange.body),
+        )
+        finding = replace(_finding(one, found), fetched=capture)
+        return replace(_row(one, finding), stored=stored, body_sha256=exchange.body_sha256)
+
+    async def _declared(self, one: Recorded) -> Source:
+        """The source as sources.toml has it, or as the archive knew it: a figure, or one that is not cited any more."""
+        known = self._sources.get(one.source)
+        if known is not None and known.kind is SourceKind.PAGE:
+            return known
+        parent = self._sources.get(one.parent or "")
+        seen = replace(known, url=one.cited) if known else Source(
+            one.source, parent.tier if parent else "", one.title, one.cited or None, kind=one.kind, parent=one.parent,
+            alt=one.alt,
+        )  # fmt: skip
+        if self._seen.get(seen.id) != one.cited:
+            await self.threads.rows(self.ledger.declare_figure, seen, one.at)
+            self._seen[seen.id] = one.cited
+        return seen
+
+
+def _finding(one: Recorded, judgement: Judgement) -> Finding:
+    """A check whose answer was not kept: the row asks for nothing of it but its address and status."""
+    capture = Capture(one.at, (Exchange(one.final_url or one.asked, one.status, ()),), one.seconds)
+    return Finding(one.source, one.at, capture, judgement, one.seconds, attempts=one.attempts)
+
+
+def _row(one: Recorded, finding: Finding) -> Kept:
+    return Kept(finding, one.status, one.cited, one.final_url, facts=one.facts)
+
+
+def _by_page(groups: Iterable[tuple[Recorded, ...]]) -> list[list[tuple[Recorded, ...]]]:
+    """Groups that must be written one after the other: those of a page and of its figures."""
+    found: dict[str, list[tuple[Recorded, ...]]] = {}
+    for group in groups:
+        found.setdefault(group[0].parent or group[0].source, []).append(group)
+    return list(found.values())
