@@ -33,8 +33,13 @@ ONE_ROOM = {
         "adapters/ledger.py",
         "adapters/database.py",
         "adapters/audits.py",
+        "adapters/archive_rows.py",
+        "adapters/versions.py",
+        "adapters/queue_rows.py",
         "adapters/retention.py",
         "adapters/spans.py",
+        "adapters/incident_rows.py",
+        "adapters/outbox.py",
     },
     "alembic": {"adapters/database.py"},
     "warcio": {"adapters/warc.py"},
@@ -44,6 +49,7 @@ ONE_ROOM = {
     "PIL": {"analysis/images.py"},
     "apscheduler": {"faces/daemon.py", "adapters/cron.py"},
     "typer": {"faces/base.py", "faces/archive_commands.py", "faces/cli.py", "faces/demo.py", "faces/times.py"},
+    "starlette": {f"faces/web/{name}.py" for name in ("app", "frame", "pages", "replay")},
     "protego": {"adapters/robots.py"},
 }
 

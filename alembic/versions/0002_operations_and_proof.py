@@ -29,9 +29,10 @@ def upgrade() -> None:
     op.create_table(
         "editors",
         sa.Column("name", sa.String(length=120), nullable=False),
+        sa.Column("variable", sa.String(length=120), nullable=False),
         sa.Column("since_at", Moment(), nullable=False),
         sa.Column("digest_at", Moment(), nullable=True),
-        sa.PrimaryKeyConstraint("name", name=op.f("pk_editors")),
+        sa.PrimaryKeyConstraint("name", "variable", name=op.f("pk_editors")),
     )
     op.create_table(
         "prunings",
@@ -78,14 +79,15 @@ def upgrade() -> None:
         "deliveries",
         sa.Column("message", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("editor", sa.String(length=120), nullable=False),
+        sa.Column("variable", sa.String(length=120), nullable=False),
         sa.Column("digest", sa.Boolean(), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("next_try_at", Moment(), nullable=False),
         sa.Column("sent_at", Moment(), nullable=True),
         sa.Column("given_up", sa.Boolean(), nullable=False),
-        sa.Column("error", sa.Text(), nullable=False),
+        sa.Column("why_not", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["message"], ["messages.id"], name=op.f("fk_deliveries_message_messages")),
-        sa.PrimaryKeyConstraint("message", "editor", name=op.f("pk_deliveries")),
+        sa.PrimaryKeyConstraint("message", "editor", "variable", name=op.f("pk_deliveries")),
     )
     with op.batch_alter_table("deliveries", schema=None) as batch_op:
         batch_op.create_index("ix_deliveries_sent_at_next_try_at", ["sent_at", "next_try_at"], unique=False)
@@ -98,14 +100,20 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["version"], ["versions.id"], name=op.f("fk_dropped_version_versions")),
         sa.PrimaryKeyConstraint("version", name=op.f("pk_dropped")),
     )
+    op.create_index("ix_checks_run", "checks", ["run"])
     with op.batch_alter_table("schedule", schema=None) as batch_op:
         batch_op.add_column(sa.Column("host", sa.String(length=300), server_default="", nullable=False))
+        batch_op.add_column(sa.Column("rhythm", sa.String(length=200), server_default="", nullable=False))
         batch_op.add_column(sa.Column("leased_until", Moment(), nullable=True))
+        batch_op.add_column(sa.Column("paused_until", Moment(), nullable=True))
 
 
 def downgrade() -> None:
+    op.drop_index("ix_checks_run", table_name="checks")
     with op.batch_alter_table("schedule", schema=None) as batch_op:
+        batch_op.drop_column("paused_until")
         batch_op.drop_column("leased_until")
+        batch_op.drop_column("rhythm")
         batch_op.drop_column("host")
 
     op.drop_table("dropped")

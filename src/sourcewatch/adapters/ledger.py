@@ -14,13 +14,17 @@ from ..domain.change import Drift, Extent, Sighting, Significance, pack_change, 
 from ..domain.check import Finding, Memory, Span
 from ..domain.document import Document, pack
 from ..domain.errors import BusyError
+from ..domain.incident import Settle
 from ..domain.kept import ChangeRow, Kept, Quoted, RunRow, VersionRow
 from ..domain.reading import Probe
 from ..domain.source import Source, SourceKind
 from ..domain.standing import Recall, Standing, standing
 from ..domain.verdict import Verdict
 from . import tables as t
+from .cleaning import clean, clean_json
 from .database import storage
+from .incident_rows import settle_run
+from .outbox import post, post_confirmed
 from .spans import OWN_ADDRESS, SPANS, span_of
 
 PROBE_LASTS = timedelta(days=1)
@@ -109,9 +113,12 @@ class Ledger:
             row = insert(t.runs).values(started_at=now, trigger=trigger, code_version=code_version)
             return int(c.execute(row.returning(t.runs.c.id)).scalar_one())
 
-    def end_run(self, run: int, now: datetime, void_reason: str | None = None) -> None:
+    def end_run(self, run: int, now: datetime, void_reason: str | None = None, settle: Settle | None = None) -> None:
+        """Note a run's end and, in the same transaction, settle its incidents; a void run settles nothing."""
         with storage("ending a run"), self._engine.begin() as c:
             c.execute(update(t.runs).where(t.runs.c.id == run).values(ended_at=now, void_reason=void_reason))
+            if settle is not None and void_reason is None:
+                settle_run(c, run, now, settle)
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -162,11 +169,13 @@ class Ledger:
                 c.execute(insert(t.changes).values(**_change_values(finding, before, version)))
         elif version is not None:
             confirm = update(t.changes).where(t.changes.c.to_version == version, t.changes.c.confirmed_at.is_(None))
-            c.execute(confirm.values(confirmed_at=finding.checked_at))
+            confirm = confirm.values(confirmed_at=finding.checked_at)
+            for change in c.execute(confirm.returning(t.changes.c.id)).scalars().all():
+                post_confirmed(c, change, finding.checked_at)
         if judgement.reread is not None and finding.unchanged_of is not None:
             again = {
                 "packed": pack(judgement.reread),
-                "title": _clean(judgement.reread.title),
+                "title": clean(judgement.reread.title),
                 "maker": judgement.maker,
             }
             c.execute(update(t.documents).where(t.documents.c.version == finding.unchanged_of).values(**again))
@@ -177,6 +186,7 @@ class Ledger:
                     c, t.histories, ("source",), source=finding.source, state=judgement.history, version=version
                 )
         self._append_check(c, run, kept, version)
+        post(c, kept.messages, version)
         if kept.next_check_at is not None:
             self._due_at(c, finding.source, kept.next_check_at)
         return version
@@ -193,6 +203,7 @@ class Ledger:
         was = c.execute(select(v.text_sha256).where(v.id == change.from_version)).scalar()
         if was != now_read.text_sha256:
             c.execute(update(t.changes).where(k.id == change.id).values(confirmed_at=at))
+            post_confirmed(c, change.id, at)
 
     def _new_version(self, c: Connection, kept: Kept) -> int:
         stored, judgement = kept.stored, kept.finding.judgement
@@ -219,7 +230,7 @@ class Ledger:
         c.execute(
             insert(t.documents).values(
                 version=version,
-                title=_clean(document.title),
+                title=clean(document.title),
                 language=document.language[:40],
                 packed=kept.finding.judgement.packed or pack(document),
                 maker=judgement.maker,
@@ -238,7 +249,7 @@ class Ledger:
                 source=finding.source,
                 kind=s.kind,
                 score=s.score,
-                facts=_clean_json(sighting_facts(s)),
+                facts=clean_json(sighting_facts(s)),
                 seen_at=finding.checked_at,
                 maker=finding.judgement.maker,
             )
@@ -249,7 +260,7 @@ class Ledger:
             "word": verdict.word,
             "accessed": verdict.accessed,
             "rule": verdict.rule[:80],
-            "evidence": _clean(verdict.evidence),
+            "evidence": clean(verdict.evidence),
             "status": kept.status,
             "url": kept.url,
             "final_url": kept.final_url,
@@ -269,7 +280,7 @@ class Ledger:
                 new_version=finding.judgement.changed,
                 by_hand=False,
                 body_sha256=kept.body_sha256,
-                facts=_clean_json(kept.facts),
+                facts=clean_json(kept.facts),
                 ms=ms,
                 **values,
             )
@@ -376,7 +387,7 @@ class Ledger:
         facts = {"asked_url": probe.asked_url, "status": probe.status, "final_url": probe.final_url}
         facts |= {"title": probe.title, "text": probe.text[:20_000]}
         with storage("remembering a host"), self._engine.begin() as c:
-            self._upsert(c, t.probes, ("host",), host=host, asked_at=probe.asked_at, facts=_clean_json(facts))
+            self._upsert(c, t.probes, ("host",), host=host, asked_at=probe.asked_at, facts=clean_json(facts))
 
     def spans(self, source: str) -> list[Span]:
         """Every row of one source, oldest first."""
@@ -556,18 +567,3 @@ def _change_values(finding: Finding, before: int, version: int) -> dict[str, Any
         "edits": pack_change(change),
         "maker": finding.judgement.maker,
     }
-
-
-def _clean(text: str) -> str:
-    """What both databases can hold: no NUL (PostgreSQL) and no lone surrogate (neither)."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
-
-
-def _clean_json(value: Any) -> Any:
-    if isinstance(value, str):
-        return _clean(value)
-    if isinstance(value, Mapping):
-        return {key: _clean_json(v) for key, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean_json(v) for v in value]
-    return value

@@ -73,13 +73,15 @@ sources = Table(
     Index("ix_sources_parent", "parent"),
 )
 
-schedule = Table(
+schedule = Table(  # what is asked when; *rhythm* and *paused_until* mirror sources.toml
     "schedule",
     metadata,
     Column("source", String(120), ForeignKey("sources.id"), primary_key=True),
     Column("next_check_at", Moment, nullable=False),
     Column("host", String(300), nullable=False, server_default=""),
+    Column("rhythm", String(200), nullable=False, server_default=""),
     Column("leased_until", Moment),
+    Column("paused_until", Moment),
     Index("ix_schedule_next_check_at", "next_check_at"),
 )
 
@@ -118,6 +120,7 @@ checks = Table(  # a fact; an unchanged access extends the span of the row befor
     Column("ms", Integer, nullable=False),
     Index("ix_checks_source_first_at", "source", "first_at"),
     Index("ix_checks_source_accessed_last_at", "source", "accessed", "last_at"),
+    Index("ix_checks_run", "run"),
 )
 
 versions = Table(  # a fact: a capture that was kept, and where it lies
@@ -233,24 +236,26 @@ messages = Table(  # a fact: the outbox, written in the transaction of what it t
     Index("ix_messages_at", "at"),
 )
 
-deliveries = Table(  # one message on its way to one editor, at once or in a digest
+deliveries = Table(  # one message on its way to one address of an editor (its variable's name), or why it does not go
     "deliveries",
     metadata,
     Column("message", _key, ForeignKey("messages.id"), primary_key=True),
     Column("editor", String(120), primary_key=True),
+    Column("variable", String(120), primary_key=True),
     Column("digest", Boolean, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("next_try_at", Moment, nullable=False),
     Column("sent_at", Moment),
     Column("given_up", Boolean, nullable=False),
-    Column("error", Text, nullable=False),
+    Column("why_not", Text, nullable=False),
     Index("ix_deliveries_sent_at_next_try_at", "sent_at", "next_try_at"),
 )
 
-editors = Table(  # since when each editor is told, and when the last digest went out
+editors = Table(  # since when each address of an editor is told, and the last weekly digest's time
     "editors",
     metadata,
     Column("name", String(120), primary_key=True),
+    Column("variable", String(120), primary_key=True),
     Column("since_at", Moment, nullable=False),
     Column("digest_at", Moment),
 )

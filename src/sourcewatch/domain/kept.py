@@ -10,6 +10,7 @@ from typing import Any
 from .capture import Capture, Exchange, Failure
 from .change import Drift, Sighting, Significance
 from .check import Finding
+from .message import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ class Kept:
     next_check_at: datetime | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     note: Note | None = None
+    messages: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,3 +141,12 @@ class RunRow:
     ended_at: datetime
     trigger: str
     void_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DueRow:
+    """What waits to be asked: how many sources, since when the longest (UTC), and when the next one is due."""
+
+    waiting: int
+    oldest_at: datetime | None
+    next_at: datetime | None

@@ -1,0 +1,105 @@
+"""Incidents as rows: which sources are to be settled when a run ends, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, false, func, insert, or_, select, update
+
+from ..domain.incident import Case, Incident, Settle
+from ..domain.source import SourceKind
+from . import tables as t
+from .database import storage
+from .outbox import post
+from .spans import OWN_ADDRESS, SPANS, span_of
+
+
+def settle_run(c: Connection, run: int, now: datetime, settle: Settle) -> None:
+    """Settle every source that this run may have changed, in the transaction that ends it.
+
+    A run that was killed settled nothing: its sources are settled with the next run that ends. Rows that an incident
+    has taken in, and messages that were written, are not written again.
+    """
+    for source in sorted(_concerned(c, run)):
+        settlement = settle(_case(c, source), now)
+        for incident in settlement.incidents:
+            _write(c, incident)
+        post(c, settlement.messages)
+
+
+def _concerned(c: Connection, run: int) -> set[str]:
+    """Sources that failed in this run, or in one that was killed after the last that ended; and of those with an open
+    incident the ones that were checked, that are readable again, or that left sources.toml."""
+    k, r, i = t.checks.c, t.runs.c, t.incidents.c
+    ended = select(func.max(r.id)).where(r.id < run, r.ended_at.is_not(None)).scalar_subquery()
+    killed = select(r.id).where(r.id < run, r.id > func.coalesce(ended, 0), r.ended_at.is_(None))
+    here = k.run.in_([run, *c.execute(killed).scalars()])
+    is_open = select(i.source).where(i.closed_at.is_(None))
+    queries = (
+        select(k.source).where(here, k.accessed.is_(False)).distinct(),
+        select(k.source).where(here, k.accessed.is_(True), k.source.in_(is_open)).distinct(),
+        is_open.where(i.recovered_at.is_not(None)),
+        is_open.join(t.sources, t.sources.c.id == i.source).where(t.sources.c.retired_at.is_not(None)),
+    )
+    return {source for query in queries for source in c.execute(query).scalars()}
+
+
+def _case(c: Connection, source: str) -> Case:
+    """What is to be judged: all rows from the last access on, and all after the incident was last updated."""
+    k, s, i = t.checks.c, t.sources.c, t.incidents.c
+    row = c.execute(select(s.kind, s.retired_at).where(s.id == source)).one()
+    found = c.execute(select(t.incidents).where(i.source == source, i.closed_at.is_(None))).first()
+    incident = _incident(found) if found is not None else None
+    own = SPANS.join(t.sources, s.id == k.source).where(k.source == source, OWN_ADDRESS)
+    last = c.execute(
+        select(func.max(k.last_at))
+        .join(t.sources, s.id == k.source)
+        .where(k.source == source, k.accessed.is_(True), OWN_ADDRESS)
+    ).scalar()
+    if last is not None:
+        since = k.last_at > incident.updated_at if incident is not None else false()
+        own = own.where(or_(k.last_at >= last, since))
+    spans = tuple(span_of(r) for r in c.execute(own))
+    return Case(source, SourceKind(row.kind), incident, spans, row.retired_at is not None)
+
+
+def _write(c: Connection, incident: Incident) -> None:
+    values = {
+        "source": incident.source,
+        "word": incident.word,
+        "opened_at": incident.opened_at,
+        "updated_at": incident.updated_at,
+        "recovered_at": incident.recovered_at,
+        "closed_at": incident.closed_at,
+        "dead": incident.dead,
+        "failures": incident.failures,
+    }
+    if incident.id is None:
+        c.execute(insert(t.incidents).values(**values))
+    else:
+        c.execute(update(t.incidents).where(t.incidents.c.id == incident.id).values(**values))
+
+
+def incidents(engine: Engine, sources: Iterable[str] | None = None) -> list[Incident]:
+    """All incidents, oldest first; of these *sources* only, where given."""
+    query = select(t.incidents).order_by(t.incidents.c.id)
+    if sources is not None:
+        query = query.where(t.incidents.c.source.in_(list(sources)))
+    with storage("reading incidents"), engine.connect() as c:
+        return [_incident(r) for r in c.execute(query)]
+
+
+def _incident(row: Row[Any]) -> Incident:
+    return Incident(
+        source=row.source,
+        opened_at=row.opened_at,
+        word=row.word,
+        updated_at=row.updated_at,
+        failures=row.failures,
+        dead=row.dead,
+        recovered_at=row.recovered_at,
+        closed_at=row.closed_at,
+        id=row.id,
+    )
