@@ -16,6 +16,7 @@ from .. import __version__
 from ..domain.errors import StorageError
 
 if TYPE_CHECKING:
+    from ..adapters.archive_rows import ArchiveRows
     from ..adapters.audits import Audits
     from ..adapters.guard import Resolve
     from ..adapters.ledger import Ledger
@@ -60,6 +61,7 @@ class House:
     database_url: str
     audits: Audits
     retention: Retention
+    archive: ArchiveRows
 
 
 def read_settings(path: Path, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -89,6 +91,7 @@ def database_url(data: Path, environ: Mapping[str, str] = os.environ) -> str:
 def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] = os.environ) -> Iterator[House]:
     """Read the configuration, then open (and where needed upgrade) the storage. Raises ConfigError, StorageError."""
     from ..adapters import database
+    from ..adapters.archive_rows import ArchiveRows
     from ..adapters.audits import Audits
     from ..adapters.ledger import Ledger
     from ..adapters.retention import Retention
@@ -107,7 +110,14 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
         ledger = Ledger(engine)
         ledger.sync(settings.sources, now())  # whoever only reads asks about the addresses of today, too
         yield House(
-            settings, folder, ledger, Snapshots(folder, SOFTWARE), url, Audits(engine), Retention(engine, folder)
+            settings=settings,
+            data=folder,
+            ledger=ledger,
+            snapshots=Snapshots(folder, SOFTWARE),
+            database_url=url,
+            audits=Audits(engine),
+            retention=Retention(engine, folder),
+            archive=ArchiveRows(engine),
         )
     finally:
         engine.dispose()
@@ -142,7 +152,10 @@ async def run_pass(
 
     settings = house.settings
     with run_lock(house.data, trigger), house.ledger.exclusive(), Threads() as threads:
-        house.snapshots.tidy(clock(), cut_short=house.ledger.cut_short())
+        cut_short = house.ledger.cut_short()
+        house.snapshots.tidy(clock(), cut_short=cut_short)
+        if cut_short:  # a kill between a snapshot and its row: the row is made now
+            await _rebuild(house, lambda day, so_far: None, clock, versions_only=True)
         hosts = Hosts(settings.hosts, respect_robots=settings.fetch.respect_robots)
         async with (
             Web(settings.fetch, hosts, user_agent=user_agent(settings), clock=clock, resolve=resolve) as web,

@@ -1,0 +1,1 @@
+"""The web face: what readers, editors and scripts ask over HTTP."""
