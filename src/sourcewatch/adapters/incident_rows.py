@@ -30,11 +30,12 @@ def settle_run(c: Connection, run: int, now: datetime, settle: Settle) -> None:
 
 
 def _concerned(c: Connection, run: int) -> set[str]:
-    """Sources that failed in this run, or in one that was killed after the last that ended; and of those with an open
+    """Sources that failed in this run, or in one that was killed after the last that settled; and of those with an open
     incident the ones that were checked, that are readable again, or that left sources.toml."""
     k, r, i = t.checks.c, t.runs.c, t.incidents.c
-    ended = select(func.max(r.id)).where(r.id < run, r.ended_at.is_not(None)).scalar_subquery()
-    killed = select(r.id).where(r.id < run, r.id > func.coalesce(ended, 0), r.ended_at.is_(None))
+    settled = select(func.max(r.id)).where(r.id < run, r.ended_at.is_not(None), r.void_reason.is_(None))
+    last = settled.where(r.trigger != "rebuild").scalar_subquery()
+    killed = select(r.id).where(r.id < run, r.id > func.coalesce(last, 0), r.ended_at.is_(None))
     here = k.run.in_([run, *c.execute(killed).scalars()])
     is_open = select(i.source).where(i.closed_at.is_(None))
     queries = (

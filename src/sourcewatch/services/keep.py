@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from ..analysis import cadence
+from ..analysis import alarms, cadence
 from ..domain.capture import Capture, Certificate, Failure
 from ..domain.change import sighting_facts
 from ..domain.check import Finding, Memory, Span
 from ..domain.kept import Kept, Part, Stored
 from ..domain.source import Source
-from ..domain.standing import Recall, Standing
+from ..domain.standing import Recall
 from ..domain.verdict import VerdictClass
 from .check import Checked
 from .notes import iso, note_of
@@ -103,17 +103,29 @@ class Keeper:
             final_url=answer.url if answer else source.address or "",
             body_sha256=answer.body_sha256 if answer and answer.body else "",
             stored=stored.get(source.id),
-            next_check_at=self._next(source, finding, recall.standing) if page is not None else None,
+            next_check_at=self._next(page) if page is not None else None,
             facts=facts,
             note=note_of(source, finding, recall, run) if evidence is None else None,
+            messages=alarms.of_check(source, finding, answer.url if answer else "", recall) if page is not None else (),
         )
 
-    def _next(self, source: Source, finding: Finding, standing: Standing) -> datetime:
-        verdict, now = finding.judgement.verdict, finding.checked_at
-        waiting = finding.judgement.change is not None and bool(finding.judgement.change.told)
-        if source.cron and verdict.accessed and not waiting:
-            return self.cron(source.cron, self.timezone, now)
-        return cadence.next_check(source.id, source.every_s, now, verdict, standing, unconfirmed=waiting)
+    def _next(self, checked: Checked) -> datetime:
+        source, finding, recall = checked.source, checked.page, checked.recall
+        verdict, now, change = finding.judgement.verdict, finding.checked_at, finding.judgement.change
+        if source.cron:
+            usual_at = self.cron(source.cron, self.timezone, now)
+        else:
+            stood = now - recall.memory.captured_at if recall.memory and not finding.judgement.changed else timedelta()
+            usual_at = now + cadence.interval(source.id, source.every_s, source.slowest_s, stood)
+        unconfirmed = (change is not None and bool(change.told)) or _figure_lost(checked)
+        return cadence.next_check(now, usual_at, verdict, recall.standing, unconfirmed=unconfirmed)
+
+
+def _figure_lost(checked: Checked) -> bool:
+    """Whether a figure could not be read that nobody knew to be failing: the next reading has to confirm it."""
+    return any(
+        not f.finding.judgement.verdict.accessed and f.recall.standing.failing_since is None for f in checked.figures
+    )
 
 
 def _kept_today(last: Span | None, page: Finding) -> bool:

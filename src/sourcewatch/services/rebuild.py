@@ -12,6 +12,7 @@ from datetime import date
 from typing import Protocol
 
 from .. import __version__
+from ..analysis.alarms import of_check
 from ..analysis.judge import MAKER, Task
 from ..domain.capture import Capture, Exchange
 from ..domain.check import Finding, Judgement
@@ -151,7 +152,8 @@ class Rebuilder:
         except StorageError as error:
             done.lost.append((lies.path, str(error)))
             return None
-        memory = (await self.threads.rows(self.ledger.recall, source.id)).memory
+        recall = await self.threads.rows(self.ledger.recall, source.id)
+        memory = recall.memory
         if memory is not None and memory.captured_at >= lies.captured_at:
             done.lost.append(
                 (lies.path, f"newer versions of {source.id} are known; delete the database to rebuild all")
@@ -180,7 +182,8 @@ class Rebuilder:
             size_bytes=len(exchange.body),
         )
         finding = replace(_finding(one, found), fetched=capture)
-        return replace(_row(one, finding), stored=stored, body_sha256=exchange.body_sha256)
+        told = of_check(source, finding, exchange.url, recall) if expect == "document" else ()
+        return replace(_row(one, finding), stored=stored, body_sha256=exchange.body_sha256, messages=told)
 
     async def _declared(self, one: Recorded) -> Source:
         """The source as sources.toml has it, or as the archive knew it: a figure, or one that is not cited any more."""

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from .. import __version__
+from ..analysis import incidents
 from ..analysis.address import host_key
 from ..domain.capture import Capture, Deferred
 from ..domain.change import Sighting, SightingKind
@@ -87,7 +88,7 @@ class Runner:
             await self.checker.threads.files(
                 self.checker.snapshots.note, [void_note(run, started, ended, tally.void_reason)]
             )
-        await rows(self.ledger.end_run, run, ended, tally.void_reason)
+        await rows(self.ledger.end_run, run, ended, tally.void_reason, incidents.settle)
         return tally
 
     async def _host(
