@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "services": {"domain", "analysis", "services"},
     "faces": {"domain", "analysis", "services", "faces"},
 }
-WIRING = {"faces/wiring.py"}  # the only module that knows adapters and services
+WIRING = {"faces/wiring.py", "faces/crew.py"}  # the only modules that know adapters and services
 ONE_ROOM = {
     "rfc3161_client": {"adapters/timestamps.py"},
     "httpx": {
@@ -36,6 +36,7 @@ ONE_ROOM = {
         "adapters/archive_rows.py",
         "adapters/versions.py",
         "adapters/queue_rows.py",
+        "adapters/exclusive.py",
         "adapters/retention.py",
         "adapters/spans.py",
         "adapters/incident_rows.py",
@@ -48,7 +49,8 @@ ONE_ROOM = {
     "markdown_it": {"analysis/markdown.py"},
     "PIL": {"analysis/images.py"},
     "apscheduler": {"faces/daemon.py", "adapters/cron.py"},
-    "typer": {"faces/base.py", "faces/archive_commands.py", "faces/cli.py", "faces/demo.py", "faces/times.py"},
+    "typer": {f"faces/{name}.py" for name in ("base", "archive_commands", "cli", "demo", "notify_commands", "times")},
+    "apprise": {"adapters/notify.py"},
     "starlette": {f"faces/web/{name}.py" for name in ("app", "frame", "pages", "replay")},
     "protego": {"adapters/robots.py"},
 }

@@ -26,6 +26,11 @@ def plain(text: str) -> str:
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
+def safe_href(url: str | None) -> str:
+    """Only web addresses become links."""
+    return url if url and url.lower().startswith(("https://", "http://")) else ""
+
+
 def shortened(parts: Sequence[Part]) -> tuple[Part, ...]:
     """The same edit with its long equal stretches cut to their ends, and itself cut after MOST_CHARS."""
     out: list[Part] = []

@@ -1,4 +1,4 @@
-"""Report values become a page, a Markdown file, JSON or a feed. Pure; the words come from `phrases`."""
+"""Report values become a page, a Markdown file or JSON. Pure; the words come from `phrases`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
-from xml.etree import ElementTree as Xml
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -16,10 +15,10 @@ from markupsafe import Markup
 from ..domain.change import Edit, EditKind, Extent, Part
 from ..domain.report import ChangeLine, Line, Picture, QuoteGroup, QuoteLine, Report
 from . import excerpt
+from .excerpt import safe_href
 from .voice import Voice
 
 MOST_EDITS = 40  # of one change; the rest is counted
-ATOM = "http://www.w3.org/2005/Atom"
 
 
 def told_edits(change: ChangeLine) -> tuple[Edit, ...]:
@@ -77,11 +76,6 @@ def _sections(r: Report) -> list[str]:
 def data_url(picture: Picture) -> str:
     """A picture inside the page itself: a report asks nobody for anything."""
     return f"data:{picture.media_type};base64,{b64encode(picture.data).decode('ascii')}"
-
-
-def safe_href(url: str | None) -> str:
-    """Only web addresses become links."""
-    return url if url and url.lower().startswith(("https://", "http://")) else ""
 
 
 def needing(report: Report) -> int:
@@ -276,34 +270,6 @@ def _json_change(c: ChangeLine) -> dict[str, Any]:
         "confirmed": c.confirmed,
         "edits": [{"kind": e.kind, "parts": [[int(p.op), p.text] for p in e.parts]} for e in told_edits(c)],
     }
-
-
-def atom(report: Report, language: str | None = None) -> str:
-    """An Atom feed (RFC 4287) of the changes; ids are tag URIs (RFC 4151) that stay the same for ever."""
-    v = voice_of(report, language)
-    Xml.register_namespace("", ATOM)
-    feed = Xml.Element(f"{{{ATOM}}}feed")
-    host = report.site.url.split("/")[2] if "://" in report.site.url else "localhost"
-    _text(feed, "id", f"tag:{host},2026:sourcewatch")
-    _text(feed, "title", f"{excerpt.plain(report.site.name)} · {v.say('report')}")
-    _text(feed, "updated", _z(max((c.seen_at for c in report.changes), default=report.generated_at)) or "")
-    _text(Xml.SubElement(feed, f"{{{ATOM}}}author"), "name", "sourcewatch")
-    for c in sorted(report.changes, key=lambda c: c.seen_at, reverse=True):
-        entry = Xml.SubElement(feed, f"{{{ATOM}}}entry")
-        _text(entry, "id", f"tag:{host},2026:sourcewatch/{c.source.id}/{c.to_at:%Y%m%dT%H%M%SZ}")
-        _text(entry, "title", f"{v.name(c.source, c.parent)}: {v.say(f's_{c.significance}')}")
-        _text(entry, "updated", _z(c.seen_at) or "")
-        if href := safe_href(c.source.url):
-            Xml.SubElement(entry, f"{{{ATOM}}}link", href=href)
-        body = "".join(f"<p>{excerpt.as_html(excerpt.shortened(excerpt.parts_of(e)))}</p>" for e in told_edits(c))
-        _text(entry, "content", body or v.extent(c)).set("type", "html")
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + Xml.tostring(feed, encoding="unicode") + "\n"
-
-
-def _text(parent: Xml.Element, name: str, text: str) -> Xml.Element:
-    child = Xml.SubElement(parent, f"{{{ATOM}}}{name}")
-    child.text = text
-    return child
 
 
 def _z(at: datetime | None) -> str | None:

@@ -91,6 +91,13 @@ class Voice:
         word, failing, of = reason.split()
         return self.say("void", n=int(failing), of=int(of), why=self.word(word))
 
+    def lasted(self, seconds: float) -> str:
+        """A duration in its largest unit: days from two on, hours from two on, else minutes."""
+        for unit, size in (("days", 86_400), ("hours", 3_600)):
+            if seconds >= 2 * size:
+                return self.say(unit, n=round(seconds / size))
+        return self.say("minutes", n=max(1, round(seconds / 60)))
+
     def span(self, earlier: datetime, later: datetime) -> str:
         """Two times as briefly as they can be told apart."""
         if self.minute(earlier) == self.minute(later):

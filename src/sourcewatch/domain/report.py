@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from .change import Drift, Edit, Sighting, Significance
+from .message import News
 from .source import Claim, Quote, Site, Source
 from .standing import Standing
 
@@ -82,7 +83,10 @@ class ClaimLine:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that a report says. Times are UTC; *since* bounds changes and recoveries."""
+    """Everything that a report says. Times are UTC; *since* bounds changes, recoveries and news (what was told).
+
+    *undelivered* messages were given up lately.
+    """
 
     site: Site
     generated_at: datetime
@@ -101,3 +105,5 @@ class Report:
     tiers: tuple[tuple[str, str], ...] = ()
     last_run_at: datetime | None = None
     void_reason: str | None = None
+    news: tuple[News, ...] = ()
+    undelivered: int = 0

@@ -8,13 +8,14 @@ from datetime import datetime
 from typing import Any
 
 from ..analysis import dates
+from ..analysis.telling import with_declared
 from ..domain.change import Sighting, SightingKind, unpack_edits
 from ..domain.errors import StorageError
 from ..domain.kept import ChangeRow, Quoted, VersionRow
 from ..domain.report import ChangeLine, ClaimLine, Line, Picture, QuoteGroup, QuoteLine, Report
 from ..domain.source import Quote, Settings, Source, SourceKind
 from ..domain.standing import Standing
-from .ports import Ledger, Snapshots
+from .ports import Ledger, Outbox, Snapshots
 
 SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})  # no SVG: it may hold scripts
 MOST_PICTURE_BYTES = 400_000  # a report is one file that is mailed
@@ -58,10 +59,12 @@ def report(
     now: datetime,
     since: datetime | None = None,
     snapshots: Snapshots | None = None,
+    outbox: Outbox | None = None,
 ) -> Report:
     """The report of everything that happened since, and of where everything stands now.
 
-    Changed pictures are read back from *snapshots*, where given, to be shown side by side.
+    Changed pictures are read back from *snapshots*, where given, to be shown side by side; what was told, and what
+    could not be delivered, from *outbox*.
     """
     seen = view(settings, ledger, now)
     quotes, unverified = _quotes(seen)
@@ -91,6 +94,8 @@ def report(
         tiers=tuple((t.id, t.title) for t in settings.tiers.values()),
         last_run_at=run.ended_at if run else None,
         void_reason=run.void_reason if run else None,
+        news=tuple(with_declared(n, seen.sources) for n in outbox.since(since, MOST_CHANGES)) if outbox else (),
+        undelivered=outbox.backlog(now).given_up if outbox else 0,
     )
 
 
