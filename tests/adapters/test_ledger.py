@@ -177,15 +177,6 @@ def test_a_page_and_its_figures_are_kept_together_or_not_at_all(ledger: Ledger, 
     assert ledger.recall("a").memory is None and ledger.spans("a") == []
 
 
-def test_what_is_due_comes_longest_overdue_first(ledger: Ledger) -> None:
-    ledger.sync([SOURCE, Source("b", "A", "B", url="https://b.example/")], AT + HOUR)
-    assert ledger.due(AT + HOUR, ["a", "b"]) == ["a", "b"]
-    ledger.keep(ledger.begin_run(AT, "t", "0"), [[failed("not_found", AT + HOUR)]])
-    assert ledger.due(AT + HOUR, ["a", "b"]) == ["b"]
-    assert ledger.due(AT + HOUR, ["a", "b"], all_of_them=True) == ["b", "a"]
-    assert ledger.due(AT + 3 * HOUR, ["a"]) == ["a"]
-
-
 def test_a_row_that_leaves_the_file_is_retired_and_comes_back_due(ledger: Ledger, engine: Engine) -> None:
     ledger.sync([], AT + HOUR)
     with engine.connect() as c:

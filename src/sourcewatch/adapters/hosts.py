@@ -89,14 +89,23 @@ class Hosts:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._policies, self._respect_robots = policies, respect_robots
         self._clock, self._sleep = clock, sleep
-        self._default = policies.get("default", HostPolicy())
+        self.obey(policies, respect_robots=respect_robots)
         self._hosts: dict[str, _Host] = {}
         self._robots: OrderedDict[Origin, _Robots] = OrderedDict()
         self._rules_bytes = 0
         self._asking: weakref.WeakValueDictionary[Origin, asyncio.Lock] = weakref.WeakValueDictionary()
         self._failures: OrderedDict[Origin, _Remembered] = OrderedDict()
+
+    def obey(self, policies: Mapping[str, HostPolicy], *, respect_robots: bool) -> None:
+        """Keep other policies from now on; what the hosts themselves said stays known."""
+        self._policies, self._respect_robots = policies, respect_robots
+        self._default = policies.get("default", HostPolicy())
+
+    def left_alone(self) -> int:
+        """How many hosts wish to be left alone now."""
+        now = self._clock()
+        return sum(h.deferred_until > now for h in self._hosts.values())
 
     def __len__(self) -> int:
         """How many hosts are in memory."""

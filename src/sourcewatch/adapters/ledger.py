@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,7 +12,6 @@ from sqlalchemy.dialects import postgresql, sqlite
 from ..domain.change import Drift, Extent, Sighting, Significance, pack_change, sighting_facts, sighting_of
 from ..domain.check import Finding, Memory, Span
 from ..domain.document import Document, pack
-from ..domain.errors import BusyError
 from ..domain.incident import Settle
 from ..domain.kept import ChangeRow, Kept, Quoted, RunRow, VersionRow
 from ..domain.reading import Probe
@@ -23,12 +21,13 @@ from ..domain.verdict import Verdict
 from . import tables as t
 from .cleaning import clean, clean_json
 from .database import storage
+from .exclusive import Exclusive
 from .incident_rows import settle_run
 from .outbox import post, post_confirmed
 from .spans import OWN_ADDRESS, SPANS, span_of
 
 PROBE_LASTS = timedelta(days=1)
-LOCK = 0x50_57  # any number that all runs agree on
+OVERLAP = timedelta(hours=1)  # no pass of a daemon lasts longer
 CLOCKS_APART = timedelta(minutes=5)  # between machines that are set right
 
 
@@ -84,19 +83,6 @@ class Ledger:
         if declared and source.url and source.kind is SourceKind.PAGE and (known.url != source.url or known.retired_at):
             self._due_at(c, source.id, now)
 
-    def due(self, now: datetime, among: Iterable[str], *, all_of_them: bool = False) -> list[str]:
-        """Ids of the pages that are due, the longest overdue first; of *among* only."""
-        wanted = set(among)
-        query = select(t.schedule.c.source).order_by(t.schedule.c.next_check_at, t.schedule.c.source)
-        if not all_of_them:
-            query = query.where(t.schedule.c.next_check_at <= now)
-        with storage("asking what is due"), self._engine.connect() as c:
-            return [i for i in c.execute(query).scalars() if i in wanted]
-
-    def next_due(self) -> dict[str, datetime]:
-        with storage("asking what is due"), self._engine.connect() as c:
-            return {r.source: r.next_check_at for r in c.execute(select(t.schedule))}
-
     def figures(self) -> list[Source]:
         """Every figure that a page was seen to show or that an editor declared, retired ones left out."""
         query = select(t.sources).where(t.sources.c.parent.is_not(None), t.sources.c.retired_at.is_(None))
@@ -120,26 +106,19 @@ class Ledger:
             if settle is not None and void_reason is None:
                 settle_run(c, run, now, settle)
 
-    @contextmanager
-    def exclusive(self) -> Iterator[None]:
-        """One run at a time on a database that several data folders could share. Raises BusyError."""
-        if self._engine.dialect.name != "postgresql":
-            yield  # the lock in the data folder suffices
-            return
-        with storage("taking its lock"), self._engine.connect() as c:
-            if not c.execute(select(func.pg_try_advisory_lock(LOCK))).scalar():
-                raise BusyError("another run holds this database (from another data folder or machine)")
-            try:
-                yield
-            finally:
-                c.execute(select(func.pg_advisory_unlock(LOCK)))
+    def exclusive(self) -> Exclusive:
+        """Entered by who runs: one at a time."""
+        return Exclusive(self._engine)
 
     def cut_short(self) -> bool:
-        """Whether the newest run never came to its end."""
-        newest = select(t.runs.c.ended_at).order_by(t.runs.c.id.desc()).limit(1)
+        """Whether a run of the last hour of work never came to its end. A daemon's runs overlap."""
+        newest = select(t.runs.c.started_at).order_by(t.runs.c.id.desc()).limit(1)
         with storage("reading runs"), self._engine.connect() as c:
-            row = c.execute(newest).first()
-        return row is not None and row.ended_at is None
+            at = c.execute(newest).scalar()
+            if at is None:
+                return False
+            open_ = select(t.runs.c.id).where(t.runs.c.ended_at.is_(None), t.runs.c.started_at >= at - OVERLAP)
+            return c.execute(open_.limit(1)).first() is not None
 
     def last_run(self) -> RunRow | None:
         """The newest finished run."""
@@ -301,7 +280,7 @@ class Ledger:
         return c.execute(select(func.max(t.versions.c.id)).where(t.versions.c.source == source)).scalar()
 
     def _due_at(self, c: Connection, source: str, at: datetime) -> None:
-        self._upsert(c, t.schedule, ("source",), source=source, next_check_at=at)
+        self._upsert(c, t.schedule, ("source",), source=source, next_check_at=at, leased_until=None)
 
     def put_off(self, source: str, until: datetime) -> None:
         """A check that a host asked us to make later: due again then, no trace but this."""

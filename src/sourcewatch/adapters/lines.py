@@ -45,6 +45,7 @@ class Lines:
     def __init__(self, guard: Guard, context: ssl.SSLContext) -> None:
         self._guard, self._context = guard, context
         self._lines: OrderedDict[Origin, _Line] = OrderedDict()
+        self._closing = False
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -64,7 +65,7 @@ class Lines:
 
     async def _close_idle(self) -> None:
         stale_at = time.monotonic() - IDLE_S
-        surplus = len(self._lines) - MOST_LINES
+        surplus = len(self._lines) - (0 if self._closing else MOST_LINES)
         for origin, line in list(self._lines.items())[: max(surplus, 8)]:
             if not line.busy and (surplus > 0 or line.used_at < stale_at):
                 del self._lines[origin]
@@ -72,6 +73,6 @@ class Lines:
                 await line.transport.aclose()
 
     async def aclose(self) -> None:
-        while self._lines:
-            _, line = self._lines.popitem()
-            await line.transport.aclose()
+        """Close what is idle now, and what is busy as soon as it is not."""
+        self._closing = True
+        await self._close_idle()

@@ -64,13 +64,15 @@ class Queue:
         unless work is to be claimed early.
         """
         taken: dict[str, list[str]] = {}
-        full, found, new = set(busy), PAGE, True
+        full, found = set(busy), PAGE
         query = self._due(now, due_by or now, among, paused_too)
         with storage("claiming what is due"), self._engine.begin() as c:
-            while found == PAGE and new and len(taken) < hosts:
+            while found == PAGE and len(taken) < hosts:
                 rows = c.execute(query.where(_s.host.not_in(full)) if full else query).all()
                 found = len(rows)
                 new = _share(rows, taken, hosts, per_host)
+                if not new:
+                    break
                 _lease(c, new, now + LEASE)
                 full |= {host for host, sources in taken.items() if len(sources) >= per_host}
         return taken
@@ -161,5 +163,5 @@ def host_of(address: str) -> str:
     """The host of an address that the configuration has accepted, without its port: what has one pace."""
     authority = address.partition("://")[2].partition("/")[0].partition("?")[0].partition("#")[0].lower()
     if authority.startswith("["):
-        return authority.partition("]")[0] + "]"
+        return authority.partition("]")[0][:299] + "]"
     return authority.partition(":")[0][:300]

@@ -155,9 +155,11 @@ class Checker:
         ):
             return None
         host = host_key(answer.url)
-        if host not in self.probes:  # many pages of a host come back at once: one asks, the others wait for it
-            self.probes[host] = asyncio.ensure_future(self._host_probe(source, host, answer.url))
-        return await asyncio.shield(self.probes[host])
+        asking = self.probes.get(host)
+        if asking is None:  # many pages of a host come back at once: one asks, the others wait for it
+            asking = self.probes[host] = asyncio.ensure_future(self._host_probe(source, host, answer.url))
+            asking.add_done_callback(lambda _: self.probes.pop(host, None))  # from now on the ledger knows
+        return await asyncio.shield(asking)
 
     async def _host_probe(self, source: Source, host: str, url: str) -> Probe | None:
         known = await self.threads.rows(self.ledger.probe, host, self.clock())

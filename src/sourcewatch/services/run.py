@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,31 +13,37 @@ from typing import Any
 from .. import __version__
 from ..analysis import incidents
 from ..analysis.address import host_key
-from ..domain.capture import Capture, Deferred
-from ..domain.change import Sighting, SightingKind
+from ..domain.capture import Deferred
 from ..domain.errors import StorageError
-from ..domain.kept import Stored
 from ..domain.source import Settings, Source, SourceKind
-from ..domain.standing import Standing, after
-from .check import Checked, Checker
+from ..domain.standing import after
+from .check import Checker
+from .desk import Desk, Work
 from .keep import Keeper
+from .outcomes import as_deferred, as_line, final_url_of, in_words
 from .notes import void_note
 from .ports import Clock, Ledger
+from .threads import first_of
 from .writer import Writer
 
 DEFECT_RESTS = timedelta(hours=1)
-PER_HOST = 4  # the host's gate lets one request through at a time; the others judge, or wait for figures elsewhere
+LANES = 4  # the host's gate lets one request through at a time; the others judge, or wait for figures elsewhere
 OUR_OWN = frozenset({"dns_not_found", "connect_timeout", "connect_refused", "network_auth", "tls_unknown_ca"})
 HOSTS_ALIKE = 3
 SHARE_ALIKE = 0.8
+WITNESSES = 4  # hosts that are asked early when a run of one or two hosts failed as our own network would
+WITNESSES_WITHIN = timedelta(days=7)
 
 Progress = Callable[[Mapping[str, Any]], None]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class Tally:
     """What a run did: words and their number, new versions, hosts and the word that each gave."""
 
+    run: int = 0
     checked: int = 0
     deferred: int = 0
     new_versions: int = 0
@@ -47,15 +53,25 @@ class Tally:
     void_reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Runner:
-    """Runs passes. The caller holds the run lock."""
+    """Runs passes over what *desk* hands out. The caller holds the run lock."""
 
     settings: Settings
     ledger: Ledger
+    desk: Desk
     checker: Checker
     keeper: Keeper
     clock: Clock
+    pages: dict[str, Source] = field(init=False)
+    figures: dict[str, list[Source]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pages = {s.id: s for s in self.settings.sources if s.address and s.kind is SourceKind.PAGE}
+        self.figures = {}
+        for source in self.settings.sources:
+            if source.parent and source.kind is SourceKind.FIGURE:
+                self.figures.setdefault(source.parent, []).append(source)
 
     async def run(
         self,
@@ -65,94 +81,159 @@ class Runner:
         trigger: str = "run",
         told: Progress = lambda line: None,
     ) -> Tally:
-        """Check what is due. Raises StorageError when the storage fails; what was kept before stays kept."""
-        rows, started = self.checker.threads.rows, self.clock()
-        await rows(self.ledger.sync, self.settings.sources, started)
-        pages = {s.id: s for s in self.settings.sources if s.address and s.kind is SourceKind.PAGE}
-        wanted = [i for i in only if i in pages] if only else list(pages)
+        """One pass over all that is due: these sources (paused or not), or all of them, due or not.
+
+        Raises StorageError when the storage fails; what was kept before stays kept.
+        """
+        rows, started = self.desk.threads.rows, self.clock()
         last = await rows(self.ledger.last_run)
-        ahead = last is not None and last.started_at > started  # the clock was ahead: due times cannot be trusted
-        due = await rows(self.ledger.due, started, wanted, all_of_them=all_of_them or bool(only) or ahead)
-        run = await rows(self.ledger.begin_run, started, trigger, __version__)
-        tally = Tally()
-        writer = Writer(self.ledger, self.checker.snapshots, self.checker.threads, run)
-        slots = asyncio.Semaphore(self.settings.fetch.concurrency)
-        try:
-            async with asyncio.TaskGroup() as hosts:
-                for group in _by_host(pages[i] for i in due):
-                    hosts.create_task(self._host(writer, group, slots, tally, told))
-        except BaseExceptionGroup as errors:
-            raise _first(errors) from None
+        if only:
+            await rows(self.desk.queue.advance, started, only)
+        elif all_of_them or (last is not None and last.started_at > started):
+            await rows(self.desk.queue.advance, started)  # also when the clock was ahead: due times lie in its future
+
+        async def more() -> Work:
+            return await self.desk.take(self.clock(), due_by=started, among=only or None)
+
+        return await self.work(await more(), more, trigger=trigger, told=told, witnessed=not only)
+
+    async def work(
+        self,
+        work: Work,
+        more: Callable[[], Awaitable[Work]] | None = None,
+        *,
+        trigger: str,
+        told: Progress = lambda line: None,
+        witnessed: bool = True,
+    ) -> Tally:
+        """A run over *work*, and over what *more* gives whenever a host is done. Raises StorageError."""
+        started = self.clock()
+        run = await self.desk.threads.rows(self.ledger.begin_run, started, trigger, __version__)
+        this = _Pass(self, Writer(self.ledger, self.checker.snapshots, self.checker.threads, run), Tally(run), told)
+        await this.over(work, more)
+        if witnessed and needs_witnesses(this.tally.hosts):
+            soon = self.clock() + WITNESSES_WITHIN
+            work = await self.desk.take(
+                self.clock(), due_by=soon, hosts=WITNESSES, per_host=1, apart_from=this.hosts
+            )
+            await this.over(work)
+        await self._end(run, started, this.tally)
+        return this.tally
+
+    async def _end(self, run: int, started: datetime, tally: Tally) -> None:
         tally.void_reason, ended = our_own_fault(tally.hosts), self.clock()
         if tally.void_reason is not None:
-            await self.checker.threads.files(
-                self.checker.snapshots.note, [void_note(run, started, ended, tally.void_reason)]
-            )
-        await rows(self.ledger.end_run, run, ended, tally.void_reason, incidents.settle)
-        return tally
+            note = void_note(run, started, ended, tally.void_reason)
+            await self.desk.threads.files(self.checker.snapshots.note, [note])
+        await self.desk.threads.rows(self.ledger.end_run, run, ended, tally.void_reason, incidents.settle)
+        counts = f"{tally.checked} checked, {tally.new_versions} new versions, {tally.deferred} put off"
+        void = f"; void: {tally.void_reason}" if tally.void_reason else ""
+        _log.info("run %d ended: %s%s", run, counts, void, extra={"run": run})
 
-    async def _host(
-        self, writer: Writer, sources: Sequence[Source], slots: asyncio.Semaphore, tally: Tally, told: Progress
-    ) -> None:
-        waiting = iter(sources)
+
+@dataclass(slots=True)
+class _Pass:
+    """One run at work: its hosts side by side, a few lanes for each."""
+
+    runner: Runner
+    writer: Writer
+    tally: Tally
+    told: Progress
+    hosts: set[str] = field(default_factory=set)
+    seen: set[str] = field(default_factory=set)
+    rolling: bool = True
+
+    async def over(self, work: Work, more: Callable[[], Awaitable[Work]] | None = None) -> None:
+        """Raises StorageError; what was not begun is given back."""
+        free: asyncio.Queue[str] = asyncio.Queue()
+        busy = 0
+        try:
+            async with asyncio.TaskGroup() as group:
+                while work or busy:
+                    for host, ids in work.items():
+                        group.create_task(self._host(host, ids, free))
+                        busy += 1
+                    await free.get()
+                    busy -= 1
+                    work = await self._next(more) if more else {}
+        except BaseExceptionGroup as errors:
+            raise first_of(errors) from None
+
+    async def _next(self, more: Callable[[], Awaitable[Work]]) -> Work:
+        """More work, unless this pass has had it: when the clock is set back, what is done may look due again."""
+        work = await more() if self.rolling else {}
+        again = {i for ids in work.values() for i in ids} & self.seen
+        self.rolling = self.rolling and not again
+        self.runner.desk.owed.extend(again)
+        return {host: [i for i in ids if i not in again] for host, ids in work.items()}
+
+    async def _host(self, host: str, ids: Sequence[str], free: asyncio.Queue[str]) -> None:
+        desk, waiting = self.runner.desk, iter(ids)
+        self.hosts.add(host)
+        self.seen.update(ids)
 
         async def lane() -> None:
-            for source in waiting:
-                async with slots:
-                    line = await self._contained(writer, source, tally)
-                told(line)
+            for id_ in waiting:
+                source = None if desk.closing else self.runner.pages.get(id_)
+                try:
+                    if source is not None:
+                        self.told(await self._contained(source))
+                        continue
+                except BaseException:
+                    desk.owed.append(id_)
+                    raise
+                desk.owed.append(id_)
 
-        async with asyncio.TaskGroup() as lanes:
-            for _ in range(min(PER_HOST, len(sources))):
-                lanes.create_task(lane())
-
-    async def _contained(self, writer: Writer, source: Source, tally: Tally) -> Mapping[str, Any]:
-        """A defect of ours in one source is told, and costs the others nothing; the storage's failure ends the run."""
         try:
-            return await self._one(writer, source, tally)
+            async with asyncio.TaskGroup() as lanes:
+                for _ in range(min(LANES, len(ids))):
+                    lanes.create_task(lane())
+        finally:
+            desk.owed.extend(waiting)
+            desk.done(host)
+            free.put_nowait(host)
+
+    async def _contained(self, source: Source) -> Mapping[str, Any]:
+        """A defect of ours in one source is told, and costs the others nothing; the storage's failure ends the run."""
+        of = {"run": self.tally.run, "source": source.id}
+        try:
+            line = await self._one(source)
         except StorageError:
             raise
         except Exception as error:
-            logging.getLogger(__name__).exception("a defect while checking %s", source.id)
-            tally.defects.append(source.id)
-            await self.checker.threads.rows(self.ledger.put_off, source.id, self.clock() + DEFECT_RESTS)
+            _log.exception("a defect while checking %s", source.id, extra=of)
+            self.tally.defects.append(source.id)
+            await self._put_off(source, self.runner.clock() + DEFECT_RESTS)
             return {"source": source.id, "url": source.url, "defect": f"{type(error).__name__}: {error}"}
+        loud = not line.get("accessed") or line["new_version"]
+        _log.log(logging.INFO if loud else logging.DEBUG, "%s: %s", source.id, in_words(line), extra=of)
+        return line
 
-    async def _one(self, writer: Writer, source: Source, tally: Tally) -> Mapping[str, Any]:
-        declared = [s for s in self.settings.sources if s.parent == source.id and s.kind is SourceKind.FIGURE]
-        checked = await self.checker.check(source, declared)
+    async def _one(self, source: Source) -> Mapping[str, Any]:
+        checked = await self.runner.checker.check(source, self.runner.figures.get(source.id, ()))
         if isinstance(checked, Deferred):
-            tally.deferred += 1
-            await self.checker.threads.rows(self.ledger.put_off, source.id, checked.until_at)
-            return {
-                "source": source.id,
-                "url": source.url,
-                "deferred_until": stamp(checked.until_at),
-                "reason": checked.reason,
-            }
-        versions, stored = await self.keeper.keep(writer, checked)
+            self.tally.deferred += 1
+            await self._put_off(source, checked.until_at)
+            return as_deferred(source, checked)
+        versions, stored = await self.runner.keeper.keep(self.writer, checked)
         verdict = checked.page.judgement.verdict
         standing = after(checked.recall.standing, verdict, checked.page.checked_at, versions[0], final_url_of(checked))
-        tally.checked += 1
-        tally.words[verdict.word] += 1
-        tally.new_versions += checked.page.judgement.changed
-        tally.hosts.setdefault(host_key(source.address or ""), []).append(verdict.word)
+        self.tally.checked += 1
+        self.tally.words[verdict.word] += 1
+        self.tally.new_versions += checked.page.judgement.changed
+        self.tally.hosts.setdefault(host_key(source.address or ""), []).append(verdict.word)
         return as_line(checked, standing, versions[0], stored)
 
-
-def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The one error to tell: a storage failure before all others, which mostly follow from it."""
-    leaves: list[BaseException] = []
-    for error in errors.exceptions:
-        leaves.append(_first(error) if isinstance(error, BaseExceptionGroup) else error)
-    return next((e for e in leaves if isinstance(e, StorageError)), leaves[0])
+    async def _put_off(self, source: Source, until: datetime) -> None:
+        await self.runner.desk.threads.rows(self.runner.ledger.put_off, source.id, until)
 
 
-def _by_host(sources: Iterable[Source]) -> list[list[Source]]:
-    groups: dict[str, list[Source]] = {}
-    for source in sources:
-        groups.setdefault(host_key(source.address or ""), []).append(source)
-    return list(groups.values())
+def needs_witnesses(hosts: Mapping[str, Sequence[str]]) -> bool:
+    """Whether all that a run asked failed in a way that our own network fails, on too few hosts to conclude anything.
+
+    Then a few other sources are asked a little early: they tell whose fault it is.
+    """
+    return 0 < len(hosts) < HOSTS_ALIKE and all(word in OUR_OWN for words in hosts.values() for word in words)
 
 
 def our_own_fault(hosts: Mapping[str, Sequence[str]]) -> str | None:
@@ -169,65 +250,3 @@ def our_own_fault(hosts: Mapping[str, Sequence[str]]) -> str | None:
     if failing < HOSTS_ALIKE or failing < SHARE_ALIKE * len(hosts):
         return None
     return f"{word} {failing} {len(hosts)}"
-
-
-def stamp(at: datetime) -> str:
-    """ISO 8601 in UTC with Z, whole seconds."""
-    return at.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def final_url_of(checked: Checked) -> str:
-    """Where the way ended, or the address itself when there was no answer at all."""
-    exchanges = checked.page.fetched.exchanges
-    return exchanges[-1].url if exchanges else checked.source.address or ""
-
-
-def as_line(checked: Checked, standing: Standing, version: int | None, stored: Mapping[str, Stored]) -> dict[str, Any]:
-    """The object that `run --json` prints for one check."""
-    source, finding, judgement = checked.source, checked.page, checked.page.judgement
-    verdict, change = judgement.verdict, judgement.change
-    where = stored.get(source.id)
-    told = change if change is not None and change.told else None
-    return {
-        "source": source.id,
-        "parent": source.parent,
-        "url": source.url,
-        "final_url": final_url_of(checked),
-        "checked_at": stamp(finding.checked_at),
-        "verdict": verdict.word,
-        "class": verdict.klass,
-        "accessed": verdict.accessed,
-        "rule": verdict.rule,
-        "evidence": verdict.evidence,
-        "status": finding.fetched.answer.status if isinstance(finding.fetched, Capture) else 0,
-        "new_version": judgement.changed,
-        "change": None
-        if told is None
-        else {
-            "from": checked.memory.version if checked.memory else None,
-            "to": version,
-            "edits": len(told.told),
-            "suppressed": len(told.edits) - len(told.told),
-            "kept": round(told.drift.kept, 4),
-            "novelty": round(told.drift.novelty, 4),
-            "extent": told.drift.extent,
-        },
-        "confirmed": None if told is None else False,
-        "significance": told.significance if told else None,
-        "sightings": [{"quote": s.quote, "sighting": s.kind, "score": round(s.score, 3)} for s in _sightings(checked)],
-        "last_accessed": stamp(standing.last_accessed) if standing.last_accessed else None,
-        "failing_since": stamp(standing.failing_since) if standing.failing_since else None,
-        "strikes": standing.strikes,
-        "embeds": [{"url": f.embed.url, "verdict": f.finding.judgement.verdict.word} for f in checked.figures],
-        "snapshot": where.path if where else None,
-        "text_path": where.text_path if where else None,
-        "ms": round(finding.seconds * 1000),
-    }
-
-
-def _sightings(checked: Checked) -> Sequence[Sighting]:
-    """Those of this check, or of the version still shown; a figure's quotes are unverified while it is unread."""
-    found = checked.page.judgement.sightings or (checked.memory.sightings if checked.memory else ())
-    if found or checked.source.kind is not SourceKind.FIGURE:
-        return found
-    return [Sighting(q.key, SightingKind.UNVERIFIED) for q in checked.source.quotes]

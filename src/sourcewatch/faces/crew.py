@@ -1,0 +1,92 @@
+"""What outlives a pass: one web, one set of manners, the workers and threads, under the run lock. `wiring`'s other half."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from ..adapters import cron
+from ..adapters.exclusive import Exclusive
+from ..adapters.guard import Resolve
+from ..adapters.hosts import Hosts
+from ..adapters.http import Web
+from ..adapters.lock import run_lock
+from ..adapters.processes import Processes
+from ..domain.errors import StorageError
+from ..domain.source import Settings
+from ..services.check import Checker
+from ..services.desk import Desk
+from ..services.keep import Keeper
+from ..services.ports import Clock, Judge
+from ..services.run import Runner
+from ..services.threads import Threads
+from . import wiring
+from .wiring import House
+
+
+@dataclass(slots=True)
+class Crew:
+    """Everything that a pass needs; *runner* runs passes over the present configuration."""
+
+    house: House
+    lock: Exclusive
+    threads: Threads
+    hosts: Hosts
+    judging: Judge
+    desk: Desk
+    clock: Clock
+    resolve: Resolve | None
+    web: Web
+    runner: Runner
+
+    async def adopt(self, settings: Settings) -> None:
+        """Work by another configuration from now on; passes that are under way end by the old one.
+
+        Raises StorageError; then the old one stays.
+        """
+        before, house = self.house.settings, replace(self.house, settings=settings)
+        await self.threads.rows(wiring.mirror, house, self.clock())
+        self.hosts.obey(settings.hosts, respect_robots=settings.fetch.respect_robots)
+        if (settings.fetch, settings.site) != (before.fetch, before.site):
+            await self.web.lines.aclose()
+            self.web = _web(house, self.hosts, self.clock, self.resolve)
+        self.house = house
+        self.runner = _runner(house, self.web, self.judging, self.desk, self.clock)
+
+
+@asynccontextmanager
+async def crew(
+    house: House, holder: str, *, clock: Clock = wiring.now, resolve: Resolve | None = None
+) -> AsyncIterator[Crew]:
+    """Take the run lock as *holder*, clear up after a run that was cut short, and have everything at hand.
+
+    *resolve* stands in for the name service. Raises BusyError, StorageError.
+    """
+    with run_lock(house.data, holder), house.ledger.exclusive() as lock, Threads() as threads:
+        await wiring.clear_up(house, clock)
+        hosts = Hosts(house.settings.hosts, respect_robots=house.settings.fetch.respect_robots)
+        desk = Desk(house.queue, threads)
+        web = _web(house, hosts, clock, resolve)
+        async with Processes(wiring.judge, wiring.WORKERS, preload="sourcewatch.analysis.judge") as judging:
+            runner = _runner(house, web, judging, desk, clock)
+            made = Crew(house, lock, threads, hosts, judging, desk, clock, resolve, web, runner)
+            try:
+                yield made
+            finally:
+                await made.web.lines.aclose()
+                with contextlib.suppress(StorageError):  # the leases run out by themselves
+                    await desk.give_back()
+
+
+def _web(house: House, hosts: Hosts, clock: Clock, resolve: Resolve | None) -> Web:
+    agent = wiring.user_agent(house.settings)
+    return Web(house.settings.fetch, hosts, user_agent=agent, clock=clock, resolve=resolve)
+
+
+def _runner(house: House, web: Web, judging: Judge, desk: Desk, clock: Clock) -> Runner:
+    settings, threads = house.settings, desk.threads
+    checker = Checker(web, judging, house.ledger, house.snapshots, threads, settings.fetch, clock)
+    keeper = Keeper(house.ledger, house.snapshots, threads, settings.site.timezone, cron.next_time)
+    return Runner(settings, house.ledger, desk, checker, keeper, clock)
