@@ -33,9 +33,7 @@ def area(walk: Walk, node: Node, attributes: Attributes, place: Place) -> None:
 
 def cell(walk: Walk, node: Node, attributes: Attributes, place: Place) -> Place:
     """A row is one block, its cells a tab apart, as innerText has it (HTML Standard §3.2.7)."""
-    if (attributes or walk.chosen or walk.ignored) and (
-        node.mem_id in walk.chosen or walk.hides(node, attributes, place)
-    ):
+    if (attributes or walk.selects) and (walk.hides(node, attributes, place) or node.mem_id in walk.chosen):
         return walk.block(node, "td", attributes, place)
     walk.start_cell()
     inner = place.inside()

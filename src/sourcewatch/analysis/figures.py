@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 Attributes = Mapping[str, str | None]
 
@@ -27,6 +28,10 @@ LAZY = (
     "data-canonical-src",
 )
 LAZY_SETS = ("data-srcset", "data-lazy-srcset", "data-original-set")
+# The same for CSS backgrounds: lazysizes and vanilla-lazyload (bg, bgset, bg-multi, bg-set), lozad
+# (background-image and its set), Swiper and Framework7 (background). reveal.js has colours in them.
+LAZY_BACKGROUNDS = ("data-bg", "data-background-image", "data-background", "data-bg-multi")
+LAZY_BACKGROUND_SETS = ("data-bgset", "data-bg-set", "data-background-image-set")
 IMAGE_NAME = re.compile(r"\.(?:avif|bmp|gif|ico|jfif|jpe?g|jxl|png|svg|tiff?|webp)(?:$|[?#!@&_/])", re.I)
 PLACEHOLDER = re.compile(
     r"(?:^|[/_.-])(?:blank|spacer|placeholder|loading|lazy(?:load)?|transparent|pixel|grey|gray|1x1|empty|default[_-]?img)"
@@ -35,9 +40,9 @@ PLACEHOLDER = re.compile(
 )
 SHOWABLE = re.compile(r"image/(?:avif|webp|png|jpe?g|gif|svg\+xml|apng|bmp|x-icon)$", re.I)
 CANDIDATE = re.compile(r"[\s,]{0,99}([^\s,]\S{0,4000})\s{0,99}([\d.]{0,12}[wxh]?)[^,]{0,40}(?:,|$)")
-CSS_URL = re.compile(
-    r"background(?:-image)?\s{0,9}:[^;]{0,300}?url\(\s{0,9}(\"[^\"]{1,4000}\"|'[^']{1,4000}'|[^)\"'\s]{1,4000})", re.I
-)
+_URL = r"url\(\s{0,9}(\"[^\"]{1,4000}\"|'[^']{1,4000}'|[^)\"'\s]{1,4000})"
+CSS_URL = re.compile(rf"background(?:-image)?\s{{0,9}}:[^;]{{0,300}}?{_URL}", re.I)
+LAZY_URL = re.compile(rf"{_URL}\s{{0,9}}\)?", re.I)
 HIDDEN = re.compile(r"display\s{0,9}:\s{0,9}none", re.I)
 TINY = re.compile(r"(?:^|[;\s])(?:max-)?(width|height)\s{0,9}:\s{0,9}[01](?:px)?\s{0,9}(?=;|!|$)", re.I)
 # Hosts that count visits, by their own documentation of the noscript image or frame; subdomains count.
@@ -57,6 +62,7 @@ BADGE_HOSTS = frozenset(
 BADGE_NAME = re.compile(r"[/._-]badges?(?:[/._-]|$)", re.I)
 ICON_NAMES = frozenset("avatar avatars icon icons emoji emoticon favicon logo badge".split())  # noqa: SIM905
 ICON_PX = 48
+PIXELS = re.compile(r"\s{0,9}(\d{1,6}(?:\.\d{1,4})?)\s{0,9}(?:px)?\s{0,9}$")
 
 
 def image_address(attributes: Attributes, sources: Iterable[Attributes] = ()) -> tuple[str, bool]:
@@ -91,6 +97,8 @@ def lazy_address(attributes: Attributes) -> str:
 
 def best_candidate(srcset: str) -> str:
     """The largest picture of a srcset, so that a figure counts once; "" if it holds none but placeholders."""
+    if not srcset:
+        return ""
     best, most = "", -1.0
     for url, descriptor in _candidates(srcset):
         if not _genuine(url):
@@ -118,6 +126,26 @@ def background_addresses(style: str) -> list[str]:
     return [url for raw in CSS_URL.findall(style) if _real(url := raw.strip("\"' "))]
 
 
+def lazy_backgrounds(attributes: Attributes) -> list[str]:
+    """Addresses, as written, of the background pictures that a script will put in place; of a set the largest."""
+    found: list[str] = []
+    for name in LAZY_BACKGROUNDS:
+        found += _layers(attributes.get(name) or "")
+    for name in LAZY_BACKGROUND_SETS:
+        # What follows the last bar is for any window; others have their media query in brackets behind them.
+        group = (attributes.get(name) or "").rpartition("|")[2].partition("[")[0]
+        found.append(best_candidate(LAZY_URL.sub(lambda url: url[1].strip("\"' "), group)))
+    return [url for url in found if _genuine(url) and _is_address(url)]
+
+
+def _layers(value: str) -> list[str]:
+    """One address, or several: each in url(), or with commas between the names of pictures."""
+    if urls := LAZY_URL.findall(value):
+        return [url.strip("\"' ") for url in urls]
+    parts = [part.strip() for part in value.split(",")]
+    return parts if all(map(IMAGE_NAME.search, parts)) else [value.strip()]
+
+
 def is_pixel(attributes: Attributes) -> bool:
     """Whether an image says of itself that nobody is to see it: one pixel, or hidden."""
     for name in ("width", "height"):
@@ -135,8 +163,7 @@ def is_ornament(attributes: Attributes) -> bool:
     sizes = [size for name in ("width", "height") if (size := _pixels(attributes.get(name))) is not None]
     if sizes and max(sizes) <= ICON_PX:
         return True
-    name = attributes.get("class")
-    return bool(name) and not ICON_NAMES.isdisjoint(str(name).lower().replace("-", " ").replace("_", " ").split())
+    return bool(name := attributes.get("class")) and _names_icon(name)
 
 
 def is_beacon(url: str) -> bool:
@@ -183,6 +210,13 @@ def _is_address(value: str) -> bool:
     return value.startswith(("http://", "https://", "//", "/", "./", "../")) or bool(IMAGE_NAME.search(value))
 
 
+@lru_cache(maxsize=1024)
 def _pixels(value: str | None) -> float | None:
-    found = re.match(r"\s{0,9}(\d{1,6}(?:\.\d{1,4})?)\s{0,9}(?:px)?\s{0,9}$", value or "")
+    found = PIXELS.match(value) if value else None
     return float(found.group(1)) if found else None
+
+
+@lru_cache(maxsize=8192)
+def _names_icon(name: str) -> bool:
+    """Whether a class says that an image is an icon."""
+    return not ICON_NAMES.isdisjoint(name.lower().replace("-", " ").replace("_", " ").split())

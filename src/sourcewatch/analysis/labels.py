@@ -16,8 +16,7 @@ CHROME_NAMES = frozenset(
     modal nav navbar navigation newsletter pager pagination popup rank ranking related share sharebar sidebar signin
     social subscribe toolbar""".split()  # noqa: SIM905
 )
-CHROME_STEMS = ("advert", "sponsor", "recommend", "promo")
-CHROME_PAIRS = ("side bar", "hot list", "hot news")
+CHROME_PARTS = (" advert", " sponsor", " recommend", " promo", "side bar", "hot list", "hot news")
 SENTENCE_MARKS = (". ", ", ", "; ", "! ", "? ")
 WIDE_MARKS = ("。", "！", "？", "；", "，")
 # A candidate is believed while it holds at most a quarter of the page: ASP.NET wraps whole pages in <form>, themes call
@@ -42,9 +41,7 @@ class Scope:
 def chrome_word(name: str) -> bool:
     """Whether a class or id names a part of the frame."""
     words = name[:400].lower().replace("-", " ").replace("_", " ").split()
-    if not CHROME_NAMES.isdisjoint(words) or any(word.startswith(CHROME_STEMS) for word in words):
-        return True
-    return any(pair in " ".join(words) for pair in CHROME_PAIRS)
+    return not CHROME_NAMES.isdisjoint(words) or any(map(f" {' '.join(words)}".__contains__, CHROME_PARTS))
 
 
 def looks_like_chrome(tag: str, attributes: Mapping[str, str | None], path: str) -> bool:

@@ -23,6 +23,8 @@ PREFORMATTED = frozenset("pre textarea xmp listing plaintext".split())  # noqa: 
 HIDDEN_STYLE = re.compile(r"display\s{0,9}:\s{0,9}none", re.I)
 INVISIBLE = ("\u200b", "\u2060", "\ufeff", "\u00ad")
 MOST_PATH_CHARS = 600
+_LATE = frozenset((*figures.LAZY_BACKGROUNDS, *figures.LAZY_BACKGROUND_SETS))
+_TELLING = _LATE | {"style", "hidden"}
 _DIGIT = re.compile(r"\d")
 _MAIN, _HIDDEN, _NOSCRIPT = Label.MAIN, Label.HIDDEN, Label.NOSCRIPT  # an enum's own look-up costs 0.15 µs each time
 
@@ -118,6 +120,7 @@ class Walk:
 
     def __init__(self, special: Mapping[str, Handler], chosen: frozenset[int], ignored: frozenset[int]) -> None:
         self.special, self.chosen, self.ignored = special, chosen, ignored
+        self.selects = bool(chosen or ignored)
         self.rows: list[Row] = []
         self.scopes: list[Scope] = []
         self.shown: list[Shown] = []
@@ -209,20 +212,20 @@ class Walk:
         if special is not None:
             return special(self, node, attributes, place)
         if tag in BLOCK and not place.svg:
-            if attributes or self.ignored or self.chosen or tag in CHROME_TAGS:
+            if attributes or self.selects or tag in CHROME_TAGS:
                 return self.block(node, tag, attributes, place)
             return self.bare_block(tag, place)
-        return self.inline(node, attributes, place) if attributes or self.ignored or self.chosen else place
+        return self.inline(node, attributes, place) if attributes or self.selects else place
 
     def block(self, node: Node | None, tag: str, attributes: Attributes, place: Place) -> Place:
         """A new block, perhaps a hidden one, perhaps one that looks like chrome."""
         if self._at is not None or self._aside:
             self.flush()
         layer, scope, closes, chosen, suffix = place.layer, place.scope, "block", place.chosen, ""
-        if node is not None and (attributes or self.ignored or self.chosen):
+        if node is not None and (attributes or self.selects):
             if self.hides(node, attributes, place):
                 layer = _HIDDEN
-            chosen = chosen or node.mem_id in self.chosen
+            chosen = chosen or (self.selects and node.mem_id in self.chosen)
             name = attributes.get("id")
             suffix = f"#{name[:40]}" if name and name.isascii() and not _DIGIT.search(name) else ""
         if layer is _MAIN and looks_like_chrome(tag, attributes, place.path):
@@ -292,15 +295,16 @@ class Walk:
 
         Never by `visibility`: WeChat serves articles so and shows them by script.
         """
-        if style := attributes.get("style"):
-            if "url(" in style:
-                self.shown.extend(Shown(ref, "css", "", place) for ref in figures.background_addresses(style))
-            if "none" in style and HIDDEN_STYLE.search(style):
-                return True
-        if "data-bg" in attributes or "data-background-image" in attributes:
-            ref = attributes.get("data-bg") or attributes.get("data-background-image") or ""
-            self.shown.append(Shown(ref.strip().removeprefix("url(").strip("\"')"), "css", "", place, late=True))
-        return "hidden" in attributes or (bool(self.ignored) and node.mem_id in self.ignored)
+        if self.selects and node.mem_id in self.ignored:
+            return True
+        if _TELLING.isdisjoint(attributes):
+            return False
+        style = attributes.get("style") or ""
+        pictures = figures.background_addresses(style) if "url(" in style else []
+        self.shown.extend(Shown(ref, "css", "", place) for ref in pictures)
+        if not _LATE.isdisjoint(attributes) and not figures.is_pixel(attributes):
+            self.shown.extend(Shown(ref, "css", "", place, late=True) for ref in figures.lazy_backgrounds(attributes))
+        return "hidden" in attributes or ("none" in style and HIDDEN_STYLE.search(style) is not None)
 
 
 def one_line(text: str) -> str:
