@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from urllib.parse import quote, unquote
 
 LEAST_SECRET_CHARS = 3
 NOT_SECRET = frozenset({"yes", "no", "text", "html", "markdown", "true", "false", "com", "org", "net", "www"})
-FOREIGN = ("apprise", "urllib3", "requests", "smtplib", "requests_oauthlib")  # they log addresses, at DEBUG and above
+BELOW = ("urllib3", "requests", "requests_oauthlib", "oauthlib", "charset_normalizer")  # they log whole addresses, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,10 @@ class Notifier:
         except ImportError:
             return "Apprise is not installed: pip install 'sourcewatch[notify]'"
         asset = apprise.AppriseAsset(app_id="sourcewatch", app_desc="sourcewatch", app_url="", secure_logging=True)
-        with _heard() as said:
+        with _ear.listening() as said:
             try:
-                service = apprise.Apprise.instantiate(address, asset=asset, suppress_exceptions=True)
+                with warnings.catch_warnings(action="ignore"):  # of 170 modules that are imported here
+                    service = apprise.Apprise.instantiate(address, asset=asset, suppress_exceptions=True)
                 if service is None:
                     return f"{variable} does not hold an address that Apprise knows"
                 return _sent(service, title, body, address, said)
@@ -47,28 +49,39 @@ def _sent(service: Any, title: str, body: str, address: str, said: list[str]) ->
     from apprise import NotifyFormat, NotifyType, OverflowMode
 
     service.overflow_mode = OverflowMode.SPLIT  # each service knows how long a message it takes
-    if not re.search(r"[?&]format=", address):
-        service.notify_format = NotifyFormat.TEXT
     if service.notify(title=title, body=body, notify_type=NotifyType.INFO, body_format=NotifyFormat.TEXT):
         return ""
     return _without("; ".join(dict.fromkeys(said)) or "the service did not take it", address)
 
 
-@contextmanager
-def _heard() -> Iterator[list[str]]:
-    """What Apprise says in this thread, kept from every log: it names hosts and, at DEBUG, whole addresses."""
-    said: list[str] = []
-    me = threading.get_ident()
-    handler = logging.Handler(logging.WARNING)
-    handler.emit = lambda record: said.append(record.getMessage()) if record.thread == me else None  # type: ignore[method-assign]
-    for name in FOREIGN:
-        logging.getLogger(name).propagate = False  # stays so: their own threads may speak later
-    logger = logging.getLogger("apprise")
-    logger.addHandler(handler)
-    try:
-        yield said
-    finally:
-        logger.removeHandler(handler)
+class _Ear(logging.Filter):
+    """Hears what Apprise says in each thread, and lets none of it through to any log."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._mine = threading.local()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        said: list[str] | None = getattr(self._mine, "said", None)
+        if said is not None and record.levelno >= logging.WARNING:
+            said.append(record.getMessage())
+        return False
+
+    @contextmanager
+    def listening(self) -> Iterator[list[str]]:
+        """What is said at WARNING and above in this thread meanwhile."""
+        logging.getLogger("apprise").addFilter(self)  # once: the second time does nothing
+        for name in BELOW:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        said: list[str] = []
+        self._mine.said = said
+        try:
+            yield said
+        finally:
+            del self._mine.said
+
+
+_ear = _Ear()
 
 
 def _without(text: str, address: str) -> str:
