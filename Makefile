@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: run test check bench demo clean
+.PHONY: run test check bench torture demo clean
 
 run: $(VENV)/.ready
 	@$(BIN)/sourcewatch run
@@ -20,6 +20,11 @@ check: $(VENV)/.ready-test
 
 bench: $(VENV)/.ready-test
 	$(BIN)/python benchmarks/chain.py
+
+# Kill passes with SIGKILL at random instants: `make torture KILLS=20000 SEED=7`.
+KILLS ?= 2000
+torture: $(VENV)/.ready-test
+	$(BIN)/python tests/torture.py $(KILLS) $(SEED)
 
 demo: $(VENV)/.ready
 	@$(BIN)/sourcewatch demo

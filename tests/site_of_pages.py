@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -58,6 +59,10 @@ def serving(host: str = "127.0.0.1") -> Iterator[Site]:
     class Server(ThreadingHTTPServer):
         daemon_threads = True
         request_queue_size = 128
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            if not isinstance(sys.exception(), ConnectionError):  # whoever asked was killed, or is to see a dead server
+                super().handle_error(request, client_address)
 
     with Server((host, 0), Handler) as server:
         site.port = server.server_address[1]
