@@ -11,6 +11,7 @@ import typer
 
 from .. import __version__
 from . import archive_commands as archive_commands  # each module of commands registers its own
+from . import notify_commands
 from .base import app, db_app, export_app, given, opened, source_of, sources_app, told, version_at
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ def run(
                     reader.line(json.dumps(line, ensure_ascii=False))
 
             tally = asyncio.run(wiring.run_pass(house, ids or [], all_of_them=all_, told=checked))
+        if house.settings.editors:
+            notify_commands.say_unsent(wiring.deliver_due(house))
         if not json_:
             voice = Voice(house.settings.site.language, house.settings.site.timezone)
             typer.echo(shown.summary(lines, tally.void_reason, voice))
@@ -144,13 +147,13 @@ def report(
     language: Annotated[str | None, typer.Option(help="zh-CN or en; the site's language by default.")] = None,
 ) -> int:
     """Write the change report and print where it lies."""
-    from ..analysis import render
+    from ..analysis import feed, render
     from ..services import publish
     from . import wiring
     from .files import write_whole
     from .times import since_of
 
-    writers = {"html": render.html, "md": render.markdown, "atom": render.atom, "json": lambda r, _: render.as_json(r)}
+    writers = {"html": render.html, "md": render.markdown, "atom": feed.atom, "json": lambda r, _: render.as_json(r)}
     wanted = [f.strip() for f in format_.split(",") if f.strip()]
     if unknown := [f for f in wanted if f not in writers] or ([] if wanted else ["nothing"]):
         raise typer.BadParameter(f"--format knows {', '.join(writers)}, not {', '.join(unknown)}")
@@ -159,7 +162,7 @@ def report(
     with opened() as house:
         moment = wiring.now()
         after = since_of(since, house.settings.site.timezone, moment)
-        values = publish.report(house.settings, house.ledger, moment, after, house.snapshots)
+        values = publish.report(house.settings, house.ledger, moment, after, house.snapshots, house.outbox)
         single = out is not None and len(wanted) == 1 and (str(out) == "-" or out.suffix)
         if single and str(out) == "-":
             typer.echo(writers[wanted[0]](values, language), nl=False)
@@ -194,7 +197,7 @@ def status(json_: Annotated[bool, typer.Option("--json", help="The site's data a
             )
             return 0
         seen = publish.view(house.settings, house.ledger, wiring.now())
-        due = house.ledger.next_due()
+        due = house.queue.times()
         lines = [replace(seen.line(s), next_check_at=due.get(s.id)) for s in seen.sources.values()]
         voice = Voice(house.settings.site.language, house.settings.site.timezone)
         head = ("source", "tier", "verdict", "last accessed", "failing since", "next check")

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..adapters.audits import Audits
     from ..adapters.guard import Resolve
     from ..adapters.ledger import Ledger
+    from ..adapters.outbox import Outbox
+    from ..adapters.queue_rows import Queue
     from ..adapters.retention import Retention
     from ..adapters.snapshots import Snapshots
     from ..analysis.judge import Task
@@ -27,8 +29,9 @@ if TYPE_CHECKING:
     from ..domain.check import Judgement
     from ..domain.reading import Fault
     from ..domain.retention import Removal
-    from ..domain.source import Settings
+    from ..domain.source import Editor, Settings
     from ..domain.verdict import Verdict
+    from ..services.messages import Delivered
     from ..services.ports import Clock
     from ..services.rebuild import Rebuilt
     from ..services.run import Progress, Tally
@@ -57,11 +60,13 @@ class House:
     settings: Settings
     data: Path
     ledger: Ledger
+    queue: Queue
     snapshots: Snapshots
     database_url: str
     audits: Audits
     retention: Retention
     archive: ArchiveRows
+    outbox: Outbox
 
 
 def read_settings(path: Path, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -94,6 +99,8 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
     from ..adapters.archive_rows import ArchiveRows
     from ..adapters.audits import Audits
     from ..adapters.ledger import Ledger
+    from ..adapters.outbox import Outbox
+    from ..adapters.queue_rows import Queue
     from ..adapters.retention import Retention
     from ..adapters.snapshots import Snapshots
 
@@ -107,20 +114,28 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
     engine = database.open_engine(url)
     try:
         database.upgrade(engine)
-        ledger = Ledger(engine)
-        ledger.sync(settings.sources, now())  # whoever only reads asks about the addresses of today, too
-        yield House(
+        house = House(
             settings=settings,
             data=folder,
-            ledger=ledger,
+            ledger=Ledger(engine),
+            queue=Queue(engine),
             snapshots=Snapshots(folder, SOFTWARE),
             database_url=url,
             audits=Audits(engine),
             retention=Retention(engine, folder),
             archive=ArchiveRows(engine),
+            outbox=Outbox(engine),
         )
+        mirror(house, now())  # whoever only reads asks about the addresses of today, too
+        yield house
     finally:
         engine.dispose()
+
+
+def mirror(house: House, at: datetime) -> None:
+    """Let the database know what sources.toml declares. Raises StorageError."""
+    house.ledger.sync(house.settings.sources, at)
+    house.queue.sync(house.settings.sources, house.settings.site.timezone, at)
 
 
 def user_agent(settings: Settings) -> str:
@@ -140,34 +155,41 @@ async def run_pass(
     resolve: Resolve | None = None,
 ) -> Tally:
     """One pass under the run lock. *resolve* stands in for the name service. Raises BusyError, StorageError."""
-    from ..adapters import cron
-    from ..adapters.hosts import Hosts
-    from ..adapters.http import Web
-    from ..adapters.lock import run_lock
-    from ..adapters.processes import Processes
-    from ..services.check import Checker
-    from ..services.keep import Keeper
-    from ..services.run import Runner
-    from ..services.threads import Threads
+    from .crew import crew
 
-    settings = house.settings
-    with run_lock(house.data, trigger), house.ledger.exclusive(), Threads() as threads:
-        cut_short = house.ledger.cut_short()
-        house.snapshots.tidy(clock(), cut_short=cut_short)
-        if cut_short:  # a kill between a snapshot and its row: the row is made now
-            await _rebuild(house, lambda day, so_far: None, clock, versions_only=True)
-        hosts = Hosts(settings.hosts, respect_robots=settings.fetch.respect_robots)
-        async with (
-            Web(settings.fetch, hosts, user_agent=user_agent(settings), clock=clock, resolve=resolve) as web,
-            Processes(judge, WORKERS, preload="sourcewatch.analysis.judge") as judging,
-        ):
-            checker = Checker(web, judging, house.ledger, house.snapshots, threads, settings.fetch, clock)
-            keeper = Keeper(house.ledger, house.snapshots, threads, settings.site.timezone, cron.next_time)
-            runner = Runner(settings, house.ledger, checker, keeper, clock)
-            tally = await runner.run(only, all_of_them=all_of_them, trigger=trigger, told=told)
-            for fault in await threads.files(close_days, house, clock()):
-                logging.getLogger(__name__).warning("nobody else vouches for this day yet: %s", fault)
-            return tally
+    async with crew(house, trigger, clock=clock, resolve=resolve) as at_hand:
+        tally = await at_hand.runner.run(only, all_of_them=all_of_them, trigger=trigger, told=told)
+        for fault in await at_hand.threads.files(close_days, house, clock()):
+            logging.getLogger(__name__).warning("nobody else vouches for this day yet: %s", fault)
+        return tally
+
+
+async def clear_up(house: House, clock: Clock) -> None:
+    """Finish what a killed run left half done. The caller holds the run lock."""
+    from ..services.messages import recipients
+
+    house.outbox.enrol(recipients(house.settings), clock())  # an editor who is new is told what this run finds
+    cut_short = house.ledger.cut_short()
+    house.snapshots.tidy(clock(), cut_short=cut_short)
+    if cut_short:  # a kill between a snapshot and its row: the row is made now
+        await _rebuild(house, lambda day, so_far: None, clock, versions_only=True)
+    house.queue.release()
+
+
+def deliver_due(house: House, clock: Clock = now, environ: Mapping[str, str] = os.environ) -> Delivered:
+    """Send the editors what is due now, at once or in a digest. Blocks while it sends. Raises StorageError."""
+    from ..adapters.notify import Notifier
+    from ..services.messages import Postman
+
+    return Postman(house.settings, house.outbox, Notifier(environ).send, clock).deliver()
+
+
+def send_trial(settings: Settings, editor: Editor, variable: str, environ: Mapping[str, str] = os.environ) -> str:
+    """Send a test message to one address: "" or why it did not go out."""
+    from ..adapters.notify import Notifier
+    from ..services.messages import trial
+
+    return trial(settings, editor, variable, Notifier(environ).send)
 
 
 def verify(house: House, at: datetime, sample: float | None = None) -> Audit:
