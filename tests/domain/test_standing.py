@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -15,7 +16,9 @@ from sourcewatch.domain.verdict import WORDS, Verdict
 START = datetime(2026, 10, 20, tzinfo=UTC)
 
 
-def span(id_: int, word: str, at: datetime, *, n: int = 1, until: datetime | None = None, void: bool = False) -> Span:
+def span(
+    id_: int, word: str, at: datetime, *, n: int = 1, until: datetime | None = None, void: bool = False, by: str = ""
+) -> Span:
     return Span(
         id=id_,
         source="s",
@@ -28,6 +31,8 @@ def span(id_: int, word: str, at: datetime, *, n: int = 1, until: datetime | Non
         final_url="https://a.example/",
         version=1 if WORDS[word].accessed else None,
         void=void,
+        by_hand=bool(by),
+        facts={"by": by} if by else {},
     )
 
 
@@ -38,13 +43,14 @@ def histories(draw: st.DrawFn) -> list[Span]:
     at, spans = START, []
     for i, (word, gap) in enumerate(zip(words, gaps, strict=True)):
         at += timedelta(seconds=gap)
-        spans.append(span(i, word, at, void=draw(st.booleans())))
+        by = draw(st.sampled_from(["", "", "Mei"])) if WORDS[word].accessed else ""
+        spans.append(span(i, word, at, void=draw(st.booleans()), by=by))
     return spans
 
 
 @given(histories(), st.randoms())
 def test_last_accessed_is_the_newest_access_whatever_the_order(history: list[Span], random: object) -> None:
-    expected = max((s.last_at for s in history if s.verdict.accessed), default=None)
+    expected = max((s.last_at for s in history if s.verdict.accessed and not s.by_hand), default=None)
     random.shuffle(history)  # type: ignore[attr-defined]
     assert standing(history).last_accessed == expected
 
@@ -59,13 +65,10 @@ def test_no_wall_failure_or_refusal_moves_last_accessed(history: list[Span]) -> 
 
 @given(histories())
 def test_a_tail_from_the_last_access_stands_as_the_whole_does(history: list[Span]) -> None:
-    last = max((s.id for s in history if s.verdict.accessed), default=0)
+    last = max((s.id for s in history if s.verdict.accessed and not s.by_hand), default=0)
     whole, tail = standing(history), standing([s for s in history if s.id >= last])
-    assert (tail.last_accessed, tail.failing_since, tail.strikes, tail.dead) == (
-        whole.last_accessed,
-        whole.failing_since,
-        whole.strikes,
-        whole.dead,
+    assert replace(tail, recovered_from=None, recovered_at=None) == replace(
+        whole, recovered_from=None, recovered_at=None
     )
 
 
@@ -74,6 +77,21 @@ def test_one_more_check_can_be_added_without_reading_the_others_again(history: l
     at = (history[-1].last_at if history else START) + timedelta(hours=1)
     added = span(99, word, at)
     assert after(standing(history), added.verdict, at, added.version, added.final_url) == standing([*history, added])
+
+
+@given(histories())
+def test_what_a_person_read_moves_nothing_of_the_machines(history: list[Span]) -> None:
+    at = (history[-1].last_at if history else START) + timedelta(days=1)
+    before, found = standing(history), standing([*history, span(99, "ok", at, by="Mei")])
+    assert (found.by_hand_at, found.by_hand_by) == (at, "Mei")
+    assert replace(found, by_hand_at=before.by_hand_at, by_hand_by=before.by_hand_by) == before
+
+
+def test_a_persons_date_is_told_until_the_machine_has_read_the_source_itself() -> None:
+    machine, person = span(0, "ok", START), span(1, "ok", START + timedelta(1), by="Mei")
+    assert standing([machine, person]).by_hand_by == "Mei" and standing([machine, person]).last_accessed == START
+    again = standing([machine, person, span(2, "ok", START + timedelta(2))])
+    assert (again.by_hand_at, again.by_hand_by) == (None, "")
 
 
 @pytest.mark.parametrize(

@@ -82,9 +82,11 @@ def hostile(beacon: Beacon) -> bytes:
 <script src="{url("script")}"></script></head>
 <body onload="document.body.append('script' + ' ran')"><main><h1>Hostile page</h1>{PARAGRAPH * 12}
 <img src="{url("img")}" onerror="document.body.append('script' + ' ran')"><img srcset="{url("srcset")} 2x">
-<iframe src="{url("frame")}"></iframe><iframe srcdoc="<script>parent.document.title='script' + ' ran'</script>"></iframe>
+<iframe src="{url("frame")}"></iframe>
+<iframe srcdoc="<script>parent.document.title='script' + ' ran'</script>"></iframe>
 <object data="{url("object")}"></object><embed src="{url("embed")}"><video src="{url("video")}" autoplay></video>
-<audio src="{url("audio")}" autoplay></audio><svg><image href="{url("svg")}"/><script>document.title = "script" + " ran"</script></svg>
+<audio src="{url("audio")}" autoplay></audio>
+<svg><image href="{url("svg")}"/><script>document.title = "script" + " ran"</script></svg>
 <iframe name="t"></iframe><form target="t" action="{url("form")}"><input autofocus onfocus="this.form.submit()"></form>
 <input type="image" src="{url("input")}"></main></body></html>""".encode()
 
@@ -100,7 +102,8 @@ def face(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Face]:
 
 
 def _archive(watch: Watch, site: Site, who: Beacon) -> None:
-    gbk = f"{HEAD.format(title='公告')}</head><body><main><h1>公告</h1>{'<p>集群每天处理的词元数量已经公布。</p>' * 6}</main>"
+    notice = "<p>集群每天处理的词元数量已经公布。</p>" * 6
+    gbk = f"{HEAD.format(title='公告')}</head><body><main><h1>公告</h1>{notice}</main>"
     evil = {"Set-Cookie": "id=1", "Refresh": f"0; url={who.url('header')}", "Link": f"<{who.url('l')}>; rel=preload"}
     html = {"Content-Type": "text/html; charset=utf-8"}
     site.pages["/panel.png"] = (200, {"Content-Type": "image/png"}, png())

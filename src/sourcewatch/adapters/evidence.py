@@ -108,7 +108,7 @@ def _note(
 ) -> None:
     if record.fault:
         faults.append(f"the record at byte {record.offset}: {record.fault}")
-    if record.kind == "response":
+    if record.kind in ("response", "resource"):
         responses[record.id] = (record.offset, record.headers.get("warc-payload-digest", ""))
     elif record.kind == "revisit":
         revisits.setdefault(record.id, (record.headers.get("warc-refers-to", ""), ""))

@@ -13,7 +13,7 @@ from ..domain.change import Drift, Extent, Sighting, Significance, pack_change, 
 from ..domain.check import Finding, Memory, Span
 from ..domain.document import Document, pack
 from ..domain.incident import Settle
-from ..domain.kept import ChangeRow, Kept, Quoted, RunRow, VersionRow
+from ..domain.kept import HAND, ChangeRow, Kept, Quoted, RunRow, VersionRow
 from ..domain.reading import Probe
 from ..domain.source import Source, SourceKind
 from ..domain.standing import Recall, Standing, standing
@@ -25,6 +25,7 @@ from .exclusive import Exclusive
 from .incident_rows import settle_run
 from .outbox import post, post_confirmed
 from .spans import OWN_ADDRESS, SPANS, span_of
+from .versions import VERSIONS, version_of
 
 PROBE_LASTS = timedelta(days=1)
 OVERLAP = timedelta(hours=1)  # no pass of a daemon lasts longer
@@ -121,8 +122,9 @@ class Ledger:
             return c.execute(open_.limit(1)).first() is not None
 
     def last_run(self) -> RunRow | None:
-        """The newest finished run."""
-        query = select(t.runs).where(t.runs.c.ended_at.is_not(None)).order_by(t.runs.c.id.desc()).limit(1)
+        """The newest finished pass; what a person brought in is none."""
+        query = select(t.runs).where(t.runs.c.ended_at.is_not(None), t.runs.c.trigger != HAND)
+        query = query.order_by(t.runs.c.id.desc()).limit(1)
         with storage("reading runs"), self._engine.connect() as c:
             row = c.execute(query).first()
         return None if row is None else RunRow(row.id, row.started_at, row.ended_at, row.trigger, row.void_reason)
@@ -257,7 +259,7 @@ class Ledger:
                 last_at=finding.checked_at,
                 n=1,
                 new_version=finding.judgement.changed,
-                by_hand=False,
+                by_hand=kept.by_hand,
                 body_sha256=kept.body_sha256,
                 facts=clean_json(kept.facts),
                 ms=ms,
@@ -269,7 +271,7 @@ class Ledger:
         """Let the newest row of the source grow by this check when it says the same; False when it does not."""
         k = t.checks.c
         newest = c.execute(select(t.checks).where(k.source == finding.source).order_by(k.id.desc()).limit(1)).first()
-        if newest is None or newest.last_at > finding.checked_at:
+        if newest is None or newest.by_hand or newest.last_at > finding.checked_at:
             return False
         if any(getattr(newest, key) != value for key, value in values.items()):
             return False
@@ -302,7 +304,8 @@ class Ledger:
         """All that a check needs to know of a source beforehand, in one visit."""
         with storage("remembering a source"), self._engine.connect() as c:
             memory, tail = self._memory(c, source), self._tail(c, source)
-        return Recall(memory, max(tail, key=lambda s: s.id, default=None), standing(tail))
+        own = [span for span in tail if not span.by_hand]
+        return Recall(memory, max(own, key=lambda s: s.id, default=None), standing(tail))
 
     def _memory(self, c: Connection, source: str) -> Memory | None:
         """The newest version of a source with its document, sightings and noise state; None before the first."""
@@ -385,7 +388,7 @@ class Ledger:
         last = c.execute(
             select(func.max(k.last_at))
             .join(t.sources, t.sources.c.id == k.source)
-            .where(k.source == source, k.accessed.is_(True), OWN_ADDRESS)
+            .where(k.source == source, k.accessed.is_(True), k.by_hand.is_(False), OWN_ADDRESS)
         ).scalar()
         query = own
         return [span_of(row) for row in c.execute(query if last is None else query.where(k.last_at >= last))]
@@ -400,7 +403,7 @@ class Ledger:
             last = (
                 select(k.source, func.max(k.last_at).label("at"))
                 .join(t.sources, t.sources.c.id == k.source)
-                .where(k.accessed.is_(True), OWN_ADDRESS, k.last_at <= now + CLOCKS_APART)
+                .where(k.accessed.is_(True), k.by_hand.is_(False), OWN_ADDRESS, k.last_at <= now + CLOCKS_APART)
                 .group_by(k.source)
             ).subquery()
             query = (
@@ -427,9 +430,9 @@ class Ledger:
 
     def versions(self, source: str) -> list[VersionRow]:
         """A source's versions, oldest first."""
-        query = _VERSIONS.where(t.versions.c.source == source).order_by(t.versions.c.id)
+        query = VERSIONS.where(t.versions.c.source == source).order_by(t.versions.c.id)
         with storage("reading versions"), self._engine.connect() as c:
-            return [_version(row) for row in c.execute(query)]
+            return [version_of(row) for row in c.execute(query)]
 
     def packed_document(self, version: int) -> bytes:
         """A version's document (`document.unpack`). Raises KeyError for a version that was never kept."""
@@ -489,27 +492,6 @@ def _seen_at_its_address() -> Select[Any]:
 def _newest_at_their_addresses() -> Select[Any]:
     join = select(func.max(t.checks.c.version)).join(t.sources, t.sources.c.id == t.checks.c.source)
     return join.where(t.checks.c.accessed.is_(True), OWN_ADDRESS).group_by(t.checks.c.source)
-
-
-_VERSIONS = select(t.versions, t.documents.c.title).join(t.documents, t.documents.c.version == t.versions.c.id)
-
-
-def _version(row: Row[Any]) -> VersionRow:
-    return VersionRow(
-        id=row.id,
-        source=row.source,
-        captured_at=row.captured_at,
-        url=row.url,
-        final_url=row.final_url,
-        media_type=row.media_type,
-        payload_sha256=row.payload_sha256,
-        text_sha256=row.text_sha256,
-        path=row.path,
-        record_id=row.record_id,
-        offset=row.offset,
-        size_bytes=row.size_bytes,
-        title=row.title,
-    )
 
 
 def _change(row: Row[Any]) -> ChangeRow:

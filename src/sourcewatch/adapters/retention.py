@@ -46,7 +46,7 @@ class Retention:
             .order_by(v.source, v.id)
         )
         stood = select(func.min(s.version), func.max(s.version)).where(s.kind.in_(_STANDS)).group_by(s.source, s.quote)
-        dated = select(func.max(k.version)).where(k.accessed.is_(True)).group_by(k.source)
+        dated = select(func.max(k.version)).where(k.accessed.is_(True), k.by_hand.is_(False)).group_by(k.source)
         by_hand = select(k.version).where(k.by_hand.is_(True))
         with storage("reading versions"), self._engine.connect() as c:
             quoted = {i for pair in c.execute(stood) for i in pair}
@@ -167,7 +167,11 @@ def _old(rule: CheckRule) -> Any:
     k = t.checks.c
     newer = t.checks.alias("newer")
     superseded = exists().where(
-        newer.c.source == k.source, newer.c.accessed.is_(True), newer.c.last_at > k.last_at, newer.c.id != k.id
+        newer.c.source == k.source,
+        newer.c.accessed.is_(True),
+        newer.c.by_hand.is_(False),
+        newer.c.last_at > k.last_at,
+        newer.c.id != k.id,
     )
     of_tier = exists().where(t.sources.c.id == k.source, t.sources.c.tier == rule.tier)
     return and_(k.last_at < rule.before, k.new_version.is_(False), k.by_hand.is_(False), superseded, of_tier)

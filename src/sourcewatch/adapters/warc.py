@@ -75,14 +75,37 @@ class Writer:
         )
 
     def exchange(self, exchange: Exchange, at: datetime, facts: Mapping[str, str]) -> Placed:
-        """Write response, request and concurrent metadata; where the response lies."""
+        """Write response, request and concurrent metadata; where the response lies.
+
+        What a person brought without any server's answer (status 0) is a `resource`: an answer is never invented.
+        """
         record_id, offset = _new_id(), self._out.tell()
+        if not exchange.status:
+            self._resource(exchange, at, record_id)
+            self.metadata(exchange.url, at, facts, concurrent_to=record_id)
+            return Placed(record_id, offset)
         response = {"WARC-Record-ID": record_id, "WARC-Payload-Digest": exchange.body_sha256, **_received(exchange, at)}
         self._http("response", exchange.url, _answered_head(exchange), response, exchange.body)
         request = {"WARC-Date": stamp(at), "WARC-Concurrent-To": record_id}
         self._http("request", exchange.url, _request_head(exchange), request, b"")
         self.metadata(exchange.url, at, {**_measured(exchange), **facts}, concurrent_to=record_id)
         return Placed(record_id, offset)
+
+    def _resource(self, exchange: Exchange, at: datetime, record_id: str) -> None:
+        headers = {
+            "WARC-Record-ID": record_id,
+            "WARC-Date": stamp(at),
+            "WARC-Payload-Digest": exchange.body_sha256,
+        }
+        record = self._warc.create_warc_record(
+            exchange.url,
+            "resource",
+            payload=io.BytesIO(exchange.body),
+            length=len(exchange.body),
+            warc_content_type=exchange.header("content-type"),
+            warc_headers_dict=headers,
+        )
+        self._warc.write_record(record)
 
     def revisit(self, revisit: Revisit, at: datetime) -> str:
         """Write that a version's payload was seen again; the record's id.
@@ -151,9 +174,9 @@ def stamp(at: datetime) -> str:
 
 
 def read_response(file: IO[bytes], offset: int) -> Exchange:
-    """The response record at a byte offset, its head and body as they were transferred.
+    """The response record at a byte offset, its head and body as they were transferred; a `resource` has no status.
 
-    Raises ValueError when no whole response record stands there.
+    Raises ValueError when no whole record of either kind stands there.
     """
     file.seek(offset)
     try:
@@ -162,6 +185,9 @@ def read_response(file: IO[bytes], offset: int) -> Exchange:
     except (StopIteration, ArchiveLoadFailed, EOFError, OSError) as error:
         raise ValueError(f"no WARC record at byte {offset}: {error}") from error
     length = int(record.rec_headers.get_header("Content-Length") or -1)
+    if record.rec_type == "resource" and length == len(block):
+        kind = record.rec_headers.get_header("Content-Type") or ""
+        return Exchange(record.rec_headers.get_header("WARC-Target-URI"), 0, (("Content-Type", kind),), block)
     if record.rec_type != "response" or length != len(block):
         raise ValueError(f"no whole response record at byte {offset}")
     head, _, body = block.partition(b"\r\n\r\n")

@@ -68,6 +68,7 @@ class Timing:
 class Exchange:
     """One request and its answer. *body* is as transferred, without chunking but still content-encoded.
 
+    *status* is 0 where no server answered: a file that a person brought.
     *request_head* and *response_head* are the exact bytes on the wire up to the blank line (secrets redacted in the
     request); *headers* keep order, duplicates and case.
     """

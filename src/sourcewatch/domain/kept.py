@@ -12,6 +12,8 @@ from .change import Drift, Sighting, Significance
 from .check import Finding
 from .message import Message
 
+HAND = "capture"  # the trigger of a run that keeps what a person brought
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -85,6 +87,11 @@ class Kept:
     facts: Mapping[str, Any] = field(default_factory=dict)
     note: Note | None = None
     messages: tuple[Message, ...] = ()
+
+    @property
+    def by_hand(self) -> bool:
+        """A person read the source: the row's facts name them, in the archive too."""
+        return "by" in self.facts
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,11 @@ class Standing:
 
     *failures* counts the checks since the last access, *strikes* those of them that strike; *recovered_from* is the
     failure that the last access ended, *final_url* where that access read the source.
+
+    All of this is the machine's own: what a person read and brought moves none of it, however new it is. A person's
+    word is another kind of evidence (nobody can repeat the reading, its date is a claim), and the machine still cannot
+    read the source. Where a person has read it since the last access, *by_hand_at* and *by_hand_by* say when and who,
+    to be shown beside the machine's date and never in its place.
     """
 
     last_accessed: datetime | None = None
@@ -30,7 +35,8 @@ class Standing:
     strikes: int = 0
     striking_since: datetime | None = None
     dead: bool = False
-    by_hand: bool = False
+    by_hand_at: datetime | None = None
+    by_hand_by: str = ""
     recovered_from: Verdict | None = None
     recovered_at: datetime | None = None
     final_url: str = ""
@@ -43,8 +49,12 @@ def standing(spans: Iterable[Span]) -> Standing:
     ended: Span | None = None
     ended_at: datetime | None = None
     newest: Span | None = None
+    hand: Span | None = None
     for span in sorted(spans, key=lambda s: (s.first_at, s.last_at, s.id)):
         if span.void and not span.verdict.accessed:
+            continue
+        if span.by_hand:
+            hand = span if hand is None or span.last_at >= hand.last_at else hand
             continue
         newest = span if newest is None or span.last_at >= newest.last_at else newest
         if span.verdict.accessed:
@@ -58,6 +68,8 @@ def standing(spans: Iterable[Span]) -> Standing:
         failing = [s for s in failing if s.last_at >= last.last_at]
     striking = [s for s in failing if s.verdict.strike]
     strikes = sum(s.n for s in striking)
+    if hand is not None and last is not None and last.last_at >= hand.last_at:
+        hand = None  # the machine has read it since
     lasted = striking[-1].last_at - striking[0].first_at if striking else timedelta()
     return Standing(
         last_accessed=last.last_at if last else None,
@@ -69,7 +81,8 @@ def standing(spans: Iterable[Span]) -> Standing:
         strikes=strikes,
         striking_since=striking[0].first_at if striking else None,
         dead=strikes >= STRIKES_UNTIL_DEAD and lasted >= DEAD_AFTER,
-        by_hand=last.by_hand if last else False,
+        by_hand_at=hand.last_at if hand else None,
+        by_hand_by=str(hand.facts.get("by", "")) if hand else "",
         recovered_from=ended.verdict if ended and not failing else None,
         recovered_at=ended_at if not failing else None,
         final_url=last.final_url if last else "",
@@ -80,6 +93,7 @@ def after(before: Standing, verdict: Verdict, at: datetime, version: int | None,
     """The standing after one more check: `standing` of the same spans and this one, without reading them again."""
     if verdict.accessed:
         newer = before.last_accessed is None or at >= before.last_accessed
+        hand = before.by_hand_at is not None and before.by_hand_at > at
         return Standing(
             last_accessed=at if newer else before.last_accessed,
             version=version if newer else before.version,
@@ -88,6 +102,8 @@ def after(before: Standing, verdict: Verdict, at: datetime, version: int | None,
             final_url=final_url if newer else before.final_url,
             recovered_from=before.verdict if before.failing_since else before.recovered_from,
             recovered_at=at if before.failing_since else before.recovered_at,
+            by_hand_at=before.by_hand_at if hand else None,
+            by_hand_by=before.by_hand_by if hand else "",
         )
     strikes = before.strikes + verdict.strike
     since = before.striking_since or (at if verdict.strike else None)
