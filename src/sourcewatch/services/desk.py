@@ -67,3 +67,9 @@ class Desk:
 
     def done(self, host: str) -> None:
         self.at_work.discard(host)
+
+    def drop(self, work: Work) -> None:
+        """Take work back that was not done, or not all of it."""
+        for host, sources in work.items():
+            self.owed.extend(sources)
+            self.done(host)

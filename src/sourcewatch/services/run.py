@@ -108,14 +108,16 @@ class Runner:
     ) -> Tally:
         """A run over *work*, and over what *more* gives whenever a host is done. Raises StorageError."""
         started = self.clock()
-        run = await self.desk.threads.rows(self.ledger.begin_run, started, trigger, __version__)
+        try:
+            run = await self.desk.threads.rows(self.ledger.begin_run, started, trigger, __version__)
+        except BaseException:
+            self.desk.drop(work)
+            raise
         this = _Pass(self, Writer(self.ledger, self.checker.snapshots, self.checker.threads, run), Tally(run), told)
         await this.over(work, more)
         if witnessed and needs_witnesses(this.tally.hosts):
             soon = self.clock() + WITNESSES_WITHIN
-            work = await self.desk.take(
-                self.clock(), due_by=soon, hosts=WITNESSES, per_host=1, apart_from=this.hosts
-            )
+            work = await self.desk.take(self.clock(), due_by=soon, hosts=WITNESSES, per_host=1, apart_from=this.hosts)
             await this.over(work)
         await self._end(run, started, this.tally)
         return this.tally
@@ -140,24 +142,27 @@ class _Pass:
     tally: Tally
     told: Progress
     hosts: set[str] = field(default_factory=set)
+    begun: Work = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     rolling: bool = True
 
     async def over(self, work: Work, more: Callable[[], Awaitable[Work]] | None = None) -> None:
         """Raises StorageError; what was not begun is given back."""
-        free: asyncio.Queue[str] = asyncio.Queue()
-        busy = 0
+        done: asyncio.Queue[str] = asyncio.Queue()
         try:
             async with asyncio.TaskGroup() as group:
-                while work or busy:
+                while work or self.begun:
                     for host, ids in work.items():
-                        group.create_task(self._host(host, ids, free))
-                        busy += 1
-                    await free.get()
-                    busy -= 1
+                        self.begun[host] = ids
+                        group.create_task(self._host(host, ids, done))
+                    host = await done.get()
+                    del self.begun[host]
+                    self.runner.desk.done(host)
                     work = await self._next(more) if more else {}
         except BaseExceptionGroup as errors:
             raise first_of(errors) from None
+        finally:
+            self.runner.desk.drop(self.begun)  # whatever stopped us: some of it was not even begun
 
     async def _next(self, more: Callable[[], Awaitable[Work]]) -> Work:
         """More work, unless this pass has had it: when the clock is set back, what is done may look due again."""
@@ -167,7 +172,7 @@ class _Pass:
         self.runner.desk.owed.extend(again)
         return {host: [i for i in ids if i not in again] for host, ids in work.items()}
 
-    async def _host(self, host: str, ids: Sequence[str], free: asyncio.Queue[str]) -> None:
+    async def _host(self, host: str, ids: Sequence[str], done: asyncio.Queue[str]) -> None:
         desk, waiting = self.runner.desk, iter(ids)
         self.hosts.add(host)
         self.seen.update(ids)
@@ -175,23 +180,15 @@ class _Pass:
         async def lane() -> None:
             for id_ in waiting:
                 source = None if desk.closing else self.runner.pages.get(id_)
-                try:
-                    if source is not None:
-                        self.told(await self._contained(source))
-                        continue
-                except BaseException:
+                if source is None:
                     desk.owed.append(id_)
-                    raise
-                desk.owed.append(id_)
+                else:
+                    self.told(await self._contained(source))
 
-        try:
-            async with asyncio.TaskGroup() as lanes:
-                for _ in range(min(LANES, len(ids))):
-                    lanes.create_task(lane())
-        finally:
-            desk.owed.extend(waiting)
-            desk.done(host)
-            free.put_nowait(host)
+        async with asyncio.TaskGroup() as lanes:
+            for _ in range(min(LANES, len(ids))):
+                lanes.create_task(lane())
+        done.put_nowait(host)
 
     async def _contained(self, source: Source) -> Mapping[str, Any]:
         """A defect of ours in one source is told, and costs the others nothing; the storage's failure ends the run."""
