@@ -127,6 +127,16 @@ def test_a_full_disk_leaves_nothing_torn_and_the_next_write_goes_on(small_disk: 
     assert snapshots.keep("again", AT, [Part("a", Capture(AT, (PAGE,)))], None, {})["a"].path
 
 
+def test_a_snapshot_whose_meta_cannot_be_written_leaves_no_file_that_nobody_knows(
+    snapshots: Snapshots, tmp_path: Path
+) -> None:
+    obstacle = tmp_path / "snapshots" / "a" / "2026" / "20261020T110305Z.json"
+    obstacle.mkdir(parents=True)
+    with pytest.raises(StorageError, match="cannot be written"):
+        snapshots.keep("a", AT, [Part("a", Capture(AT, (PAGE,)))], "text", {})
+    assert list(obstacle.parent.iterdir()) == [obstacle]
+
+
 def test_a_folder_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "snapshots").write_text("a file where a folder should be")
     with pytest.raises(StorageError, match="cannot be written"):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..domain.errors import StorageError
@@ -24,6 +24,21 @@ def write_whole(path: Path, data: bytes) -> None:
         temporary.rename(path)
     except OSError:
         temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Each whole, in their order, then synced by name. Raises OSError, and then leaves none that the disk lets go."""
+    written: list[Path] = []
+    try:
+        for name, data in files.items():
+            write_whole(folder / name, data)
+            written.append(folder / name)
+        sync_folder(folder)
+    except OSError:
+        with suppress(OSError):
+            for path in written:
+                path.unlink()
         raise
 
 

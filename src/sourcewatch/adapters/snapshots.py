@@ -18,7 +18,7 @@ from ..domain.errors import StorageError
 from ..domain.kept import Note, Part, Stored
 from . import warc
 from .daily import Daily
-from .durable import clear_temporary, disk, make_folders, stay_inside, sync_folder, write_whole
+from .durable import clear_temporary, disk, make_folders, stay_inside, write_together
 from .stamps import Stamps
 
 FOLDER = "snapshots"
@@ -59,11 +59,10 @@ class Snapshots:
             relative = (place / year.name / name).as_posix()
             body, placed = self._warc(f"{name}.warc.gz", at, parts)
             meta = _with_places(meta, placed) | {"captured_at": warc.stamp(at), "warc": f"{name}.warc.gz"}
-            write_whole(year / f"{name}.warc.gz", body)
+            files = {f"{name}.warc.gz": body}
             if text is not None:
-                write_whole(year / f"{name}.md", text.encode("utf-8", "replace"))
-            write_whole(year / f"{name}.json", _json(meta))
-            sync_folder(year)
+                files[f"{name}.md"] = text.encode("utf-8", "replace")
+            write_together(year, files | {f"{name}.json": _json(meta)})  # who has the .json has all
         text_path = f"{relative}.md" if text is not None else ""
         return {
             source: _stored(f"{relative}.warc.gz", text_path, at, capture, where)
