@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, false, func, insert, or_, select, update
 
 from ..domain.incident import Case, Incident, Settle
+from ..domain.kept import HAND
 from ..domain.source import SourceKind
 from . import tables as t
 from .database import storage
@@ -34,7 +35,7 @@ def _concerned(c: Connection, run: int) -> set[str]:
     incident the ones that were checked, that are readable again, or that left sources.toml."""
     k, r, i = t.checks.c, t.runs.c, t.incidents.c
     settled = select(func.max(r.id)).where(r.id < run, r.ended_at.is_not(None), r.void_reason.is_(None))
-    last = settled.where(r.trigger != "rebuild").scalar_subquery()
+    last = settled.where(r.trigger.not_in(("rebuild", HAND))).scalar_subquery()
     killed = select(r.id).where(r.id < run, r.id > func.coalesce(last, 0), r.ended_at.is_(None))
     here = k.run.in_([run, *c.execute(killed).scalars()])
     is_open = select(i.source).where(i.closed_at.is_(None))
@@ -48,16 +49,19 @@ def _concerned(c: Connection, run: int) -> set[str]:
 
 
 def _case(c: Connection, source: str) -> Case:
-    """What is to be judged: all rows from the last access on, and all after the incident was last updated."""
+    """What is to be judged: all rows from the last access on, and all after the incident was last updated.
+
+    What a person read ends no incident: the machine still cannot read the source.
+    """
     k, s, i = t.checks.c, t.sources.c, t.incidents.c
     row = c.execute(select(s.kind, s.retired_at).where(s.id == source)).one()
     found = c.execute(select(t.incidents).where(i.source == source, i.closed_at.is_(None))).first()
     incident = _incident(found) if found is not None else None
-    own = SPANS.join(t.sources, s.id == k.source).where(k.source == source, OWN_ADDRESS)
+    own = SPANS.join(t.sources, s.id == k.source).where(k.source == source, k.by_hand.is_(False), OWN_ADDRESS)
     last = c.execute(
         select(func.max(k.last_at))
         .join(t.sources, s.id == k.source)
-        .where(k.source == source, k.accessed.is_(True), OWN_ADDRESS)
+        .where(k.source == source, k.accessed.is_(True), k.by_hand.is_(False), OWN_ADDRESS)
     ).scalar()
     if last is not None:
         since = k.last_at > incident.updated_at if incident is not None else false()

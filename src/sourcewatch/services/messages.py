@@ -20,6 +20,7 @@ BACKOFF = tuple(timedelta(minutes=m) for m in (1, 5, 30, 2 * 60, 6 * 60, 12 * 60
 CLAIMED = timedelta(minutes=10)  # longer than any service may take: Apprise gives up a socket after seconds
 QUIET_AFTER = timedelta(days=1)  # a digest with nothing to say is not made up for later than that
 
+
 @dataclass(slots=True)
 class Delivered:
     """What one round did: letters and messages that went out, messages that failed, and those given up. *errors* name
