@@ -15,7 +15,7 @@ from .. import __version__
 from ..analysis.alarms import of_check
 from ..analysis.judge import MAKER, Task
 from ..domain.capture import Capture, Exchange
-from ..domain.check import Finding, Judgement
+from ..domain.check import Finding, Judgement, Memory
 from ..domain.errors import StorageError
 from ..domain.kept import Kept, Stored
 from ..domain.reading import Fault
@@ -26,6 +26,7 @@ from .ports import Clock, Died, Ledger, Snapshots
 from .threads import Threads, first_of
 from .writer import Writer
 
+WINDOW = 20_000  # checks that are sorted by their sources at a time: a source is remembered, not looked up again
 TOGETHER = 32  # sources at a time: two workers read, one thread writes, the others wait for them
 
 
@@ -69,6 +70,7 @@ class Rebuilder:
     told: Callable[[date, Rebuilt], None] = lambda day, so_far: None
     _sources: dict[str, Source] = field(default_factory=dict)
     _seen: dict[str, str] = field(default_factory=dict)
+    _memories: dict[str, Memory] = field(default_factory=dict)  # of the window that is being read
 
     def __post_init__(self) -> None:
         self._sources = {s.id: s for s in self.settings.sources}
@@ -86,23 +88,38 @@ class Rebuilder:
             Writer(self.ledger, self.snapshots, self.threads, run),
             Writer(self.ledger, self.snapshots, self.threads, void),
         )
-        for day in await self.threads.files(self.archive.days):
-            groups = await self.threads.files(self.archive.groups, day)
-            voids = await self.threads.files(self.archive.voids, day)
-            wanted = [g for g in groups if self._unknown(g, versions_only)]
-            slots = asyncio.Semaphore(TOGETHER)
-            try:
-                async with asyncio.TaskGroup() as tasks:
-                    for of_one in _by_page(wanted):
-                        tasks.create_task(self._source(writers, of_one, voids, slots, done))
-            except BaseExceptionGroup as errors:
-                raise first_of(errors) from None
-            self.told(day, done)
+        window: list[tuple[Recorded, ...]] = []
+        voids: set[int] = set()
+        days = await self.threads.files(self.archive.days)
+        for day in days:
+            window += [g for g in await self.threads.files(self.archive.groups, day) if self._unknown(g, versions_only)]
+            voids |= await self.threads.files(self.archive.voids, day)
+            if len(window) >= WINDOW or day == days[-1]:
+                await self._window(writers, window, voids, done, messages=versions_only)
+                window, self._memories = [], {}
+                self.told(day, done)
         done.lost += self.archive.lost
         await rows(self.ledger.sync, self.settings.sources, now)  # who is not cited any more is retired again
         await rows(self.ledger.end_run, void, self.clock(), "rebuild 0 0")
         await rows(self.ledger.end_run, run, self.clock())
         return done
+
+    async def _window(
+        self,
+        writers: tuple[Writer, Writer],
+        window: Iterable[tuple[Recorded, ...]],
+        voids: set[int],
+        done: Rebuilt,
+        *,
+        messages: bool,
+    ) -> None:
+        slots = asyncio.Semaphore(TOGETHER)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for of_one in _by_page(window):
+                    tasks.create_task(self._source(writers, of_one, voids, slots, done, messages))
+        except BaseExceptionGroup as errors:
+            raise first_of(errors) from None
 
     def _unknown(self, group: Sequence[Recorded], versions_only: bool) -> bool:
         if any(one.new is not None and one.new.record_id not in self.known for one in group):
@@ -116,24 +133,25 @@ class Rebuilder:
         voids: set[int],
         slots: asyncio.Semaphore,
         done: Rebuilt,
+        messages: bool,
     ) -> None:
-        """One page's checks of a day, in their order."""
+        """One page's checks of a window, in their order."""
         async with slots:
             for group in groups:
-                kept = [(one, found) for one in group if (found := await self._kept(one, done)) is not None]
-                if kept:
-                    writer = writers[group[0].run in voids]
-                    versions = await writer.keep([found for _, found in kept])
-                    for (one, _), version in zip(kept, versions, strict=True):
+                rows = [(one, found) for one in group if (found := await self._kept(one, done, messages)) is not None]
+                if rows:
+                    versions = await writers[group[0].run in voids].keep([found for _, found in rows])
+                    for (one, kept), version in zip(rows, versions, strict=True):
                         done.checks += 1
                         if one.new is not None and version is not None:
                             done.versions += 1
                             self.known[one.new.record_id] = version
+                            self._memories[one.source] = _memory(kept, version)
 
-    async def _kept(self, one: Recorded, done: Rebuilt) -> Kept | None:
+    async def _kept(self, one: Recorded, done: Rebuilt, messages: bool) -> Kept | None:
         source = await self._declared(one)
         if one.new is not None:
-            return None if one.new.record_id in self.known else await self._version(source, one, done)
+            return None if one.new.record_id in self.known else await self._version(source, one, done, messages)
         if not one.verdict.accessed:
             return _row(one, _finding(one, Judgement(one.verdict, maker=MAKER)))
         version = self.known.get(one.saw)
@@ -144,7 +162,7 @@ class Rebuilder:
             return None
         return _row(one, replace(_finding(one, Judgement(one.verdict, maker=MAKER)), unchanged_of=version))
 
-    async def _version(self, source: Source, one: Recorded, done: Rebuilt) -> Kept | None:
+    async def _version(self, source: Source, one: Recorded, done: Rebuilt, messages: bool) -> Kept | None:
         lies = one.new
         assert lies is not None
         try:
@@ -152,8 +170,10 @@ class Rebuilder:
         except StorageError as error:
             done.lost.append((lies.path, str(error)))
             return None
-        recall = await self.threads.rows(self.ledger.recall, source.id)
-        memory = recall.memory
+        recall = None
+        if messages or (memory := self._memories.get(source.id)) is None:
+            recall = await self.threads.rows(self.ledger.recall, source.id)
+            memory = recall.memory
         if memory is not None and memory.captured_at >= lies.captured_at:
             done.lost.append(
                 (lies.path, f"newer versions of {source.id} are known; delete the database to rebuild all")
@@ -182,7 +202,8 @@ class Rebuilder:
             size_bytes=len(exchange.body),
         )
         finding = replace(_finding(one, found), fetched=capture)
-        told = of_check(source, finding, exchange.url, recall) if expect == "document" else ()
+        wanted = messages and recall is not None and expect == "document"
+        told = of_check(source, finding, exchange.url, recall) if wanted and recall is not None else ()
         return replace(_row(one, finding), stored=stored, body_sha256=exchange.body_sha256, messages=told)
 
     async def _declared(self, one: Recorded) -> Source:
@@ -205,6 +226,31 @@ def _finding(one: Recorded, judgement: Judgement) -> Finding:
     """A check whose answer was not kept: the row asks for nothing of it but its address and status."""
     capture = Capture(one.at, (Exchange(one.final_url or one.asked, one.status, ()),), one.seconds)
     return Finding(one.source, one.at, capture, judgement, one.seconds, attempts=one.attempts)
+
+
+def _memory(kept: Kept, version: int) -> Memory:
+    """What a check after this one would recall of it."""
+    stored, judgement = kept.stored, kept.finding.judgement
+    assert stored is not None
+    return Memory(
+        version=version,
+        captured_at=stored.captured_at,
+        final_url=stored.final_url,
+        status=stored.status,
+        media_type=stored.media_type,
+        body_sha256=stored.body_sha256,
+        payload_sha256=judgement.payload_sha256,
+        etag=stored.etag,
+        last_modified=stored.last_modified,
+        packed=judgement.packed,
+        maker=judgement.maker,
+        path=stored.path,
+        offset=stored.offset,
+        record_id=stored.record_id,
+        sightings=judgement.sightings,
+        history=judgement.history,
+        last_verdict=judgement.verdict,
+    )
 
 
 def _row(one: Recorded, finding: Finding) -> Kept:
