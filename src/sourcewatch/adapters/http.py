@@ -26,12 +26,14 @@ from .guard import Guard, Resolve
 from .headers import Cookies, Raw, request_headers
 from .hosts import MOST_WAIT_S, SILENT, Broken, Hosts
 from .lines import Lines
+from .places import Places
 from .redirects import next_address
 from .stream import WIRE
 from .transfer import BIG_AT_A_TIME, Budget, OverDeadlineError
 from .urls import Address, AddressError, SchemeError, address_of
 
 MOST_REDIRECTS = 10
+MOST_ASKED = 256  # questions on their way: each is a socket, and a process may have 1,024
 HOST_WIDE = ("dns_", "connect_", "tls_")  # words that hold for every address of an origin
 
 
@@ -80,7 +82,8 @@ class Web:
         self.policy, self.hosts, self.user_agent, self.clock = policy, hosts, user_agent, clock
         self.guard = Guard(policy.allow_networks, resolve)
         self.lines = Lines(self.guard, tls.trust(policy.ca_bundle))
-        self._slots = asyncio.Semaphore(policy.concurrency)
+        self._asked = asyncio.Semaphore(MOST_ASKED)
+        self._places = Places(policy.concurrency)
         self._lane = asyncio.Semaphore(BIG_AT_A_TIME)
 
     async def __aenter__(self) -> Self:
@@ -156,7 +159,7 @@ class Web:
                 return self._deferred(address, wish)
             if known := self.hosts.recent_failure(address.origin, fresh=trip.fresh):
                 return known
-            async with self._slots:
+            async with self._asked:
                 outcome = await self._exchange(trip, address, headers)
             if isinstance(outcome, Exchange):
                 self.hosts.answered(address.host, outcome)
@@ -227,9 +230,10 @@ class Web:
                 async with trip.budget.spend():
                     answer.response = await transport.handle_async_request(request)
                 try:
-                    fault = await answer.read(
-                        trip.most_bytes, trip.budget, self._lane, start_will_do=trip.purpose is not Purpose.SOURCE
-                    )
+                    async with self._places.one():
+                        fault = await answer.read(
+                            trip.most_bytes, trip.budget, self._lane, start_will_do=trip.purpose is not Purpose.SOURCE
+                        )
                 finally:
                     await answer.response.aclose()
         except OverDeadlineError:

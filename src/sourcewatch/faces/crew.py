@@ -1,4 +1,4 @@
-"""What outlives a pass: one web, one set of manners, the workers and threads, under the run lock. `wiring`'s other half."""
+"""What outlives a pass: one web, one set of manners, workers, threads; under the run lock. `wiring`'s other half."""
 
 from __future__ import annotations
 

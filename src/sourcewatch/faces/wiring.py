@@ -243,13 +243,16 @@ async def _rebuild(
             return await rebuilder.rebuild(versions_only=versions_only)
 
 
-def retain(house: House, at: datetime, *, apply: bool = False) -> Removal:
-    """What [retain] lets go; removed under the run lock when *apply*. Raises BusyError, StorageError."""
+def retain(house: House, at: datetime, *, apply: bool = False, locked: bool = False) -> Removal:
+    """What [retain] lets go; removed under the run lock when *apply* (*locked*: the caller holds it).
+
+    Raises BusyError, StorageError.
+    """
     from ..adapters.lock import run_lock
     from ..services import retain as service
 
-    if not apply:
-        return service.retain(house.retention, house.settings, at)
+    if locked or not apply:
+        return service.retain(house.retention, house.settings, at, apply=apply)
     with run_lock(house.data, "retain"), house.ledger.exclusive():
         return service.retain(house.retention, house.settings, at, apply=True)
 
@@ -275,6 +278,14 @@ def close_days(house: House, at: datetime) -> list[str]:
                 except timestamps.AuthorityError as error:
                     failed.append(str(error))
     return failed
+
+
+def backup(house: House, to: Path) -> str:
+    """Copy the database; what was done, in a sentence. Raises ConfigError for PostgreSQL, StorageError."""
+    from ..adapters import backup
+
+    size = backup.backup(house.database_url, to)
+    return f"{to}: {size / 1e6:.1f} MB, verified; snapshots/ is copied beside it by any tool that copies files"
 
 
 def schema_fault(url: str) -> str | None:

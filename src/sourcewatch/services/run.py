@@ -20,8 +20,8 @@ from ..domain.standing import after
 from .check import Checker
 from .desk import Desk, Work
 from .keep import Keeper
-from .outcomes import as_deferred, as_line, final_url_of, in_words
 from .notes import void_note
+from .outcomes import as_deferred, as_line, final_url_of, in_words
 from .ports import Clock, Ledger
 from .threads import first_of
 from .writer import Writer

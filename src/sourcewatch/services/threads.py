@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, cast
 
 from ..domain.errors import StorageError
 
@@ -35,6 +37,32 @@ class Threads:
 
     async def files(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._files, lambda: function(*args, **kwargs))
+
+
+async def aside(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """Blocking work in a thread of its own that doesn't hold up the end of the program, however long it takes."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[_T] = loop.create_future()
+
+    def settle(value: _T | None, error: BaseException | None) -> None:
+        if done.cancelled():
+            return
+        if error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(cast(_T, value))
+
+    def work() -> None:
+        value, error = None, None
+        try:
+            value = function(*args, **kwargs)
+        except Exception as failed:
+            error = failed
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(settle, value, error)
+
+    threading.Thread(target=work, name="aside", daemon=True).start()
+    return await done
 
 
 def first_of(errors: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -1,0 +1,52 @@
+"""What a daemon does besides checking: messages, the end of each day, retention, and a look at the archive."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from zoneinfo import ZoneInfo
+
+from ..domain.source import Settings
+from . import wiring
+from .daemon import Job, at, each
+from .wiring import House
+
+SAMPLE = 0.05  # of the archive, another share each day: all of it within a month
+
+_log = logging.getLogger(__name__)
+
+
+def jobs(settings: Settings) -> list[Job]:
+    """The daily ones at night by the site's clock."""
+    zone = ZoneInfo(settings.site.timezone)
+    return [
+        Job("messages", _deliver, each(minutes=1)),
+        Job("days", _close_days, at(minute=7, zone=ZoneInfo("UTC"))),
+        Job("retention", _retain, at(hour=3, minute=40, zone=zone)),
+        Job("archive", _verify, at(hour=4, minute=20, zone=zone)),
+    ]
+
+
+def _deliver(house: House) -> Sequence[str]:
+    if house.settings.editors:
+        for error in wiring.deliver_due(house).errors:
+            _log.warning("a message did not go out: %s", error)  # it is tried again; /healthz tells when it stays so
+    return ()
+
+
+def _close_days(house: House) -> Sequence[str]:
+    now = wiring.now()
+    house.snapshots.tidy(now, cut_short=False)
+    return wiring.close_days(house, now)
+
+
+def _retain(house: House) -> Sequence[str]:
+    if house.settings.retention:
+        gone = wiring.retain(house, wiring.now(), apply=True, locked=True)
+        _log.info("retention removed %d versions and %d refusals", len(gone.versions), len(gone.refused))
+    return ()
+
+
+def _verify(house: House) -> Sequence[str]:
+    audit = wiring.verify(house, wiring.now(), SAMPLE)
+    return [f"{len(audit.flaws)} flaws in a sample; `sourcewatch verify` names them"] if audit.flaws else ()

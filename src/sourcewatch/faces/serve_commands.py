@@ -1,0 +1,38 @@
+"""Commands of who keeps it running: the daemon, and a copy of the database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .base import app, db_app, given, opened
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Where to listen; this machine alone by default.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8620,
+    log_json: Annotated[bool, typer.Option("--log-json", help="Log JSON objects, one a line.")] = False,
+) -> int:
+    """Check what is due, for ever, and show the archive, /healthz and /metrics."""
+    import asyncio
+
+    from . import logs
+    from .serve import listen
+    from .serve import serve as serving
+
+    logs.set_up(as_json=log_json)
+    with opened() as house, listen(host, port) as listening:
+        return asyncio.run(serving(house, given.config, listening))
+
+
+@db_app.command("backup")
+def db_backup(file: Annotated[Path, typer.Argument(help="Where the copy goes; replaced whole or not at all.")]) -> int:
+    """Copy the database while it is in use, and make sure that the copy is sound."""
+    from . import wiring
+
+    with opened() as house:
+        typer.echo(wiring.backup(house, file))
+    return 0
