@@ -46,7 +46,7 @@ def notify_send() -> int:
 
     with opened() as house:
         done = wiring.deliver_due(house)
-        typer.echo(f"{done.sent} messages sent in {done.letters} letters, {done.failed} failed")
+        typer.echo(f"messages sent: {done.sent} (letters: {done.letters}), failed: {done.failed}")
         say_unsent(done)
     return 1 if done.errors else 0
 
