@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "services": {"domain", "analysis", "services"},
     "faces": {"domain", "analysis", "services", "faces"},
 }
-WIRING = {"faces/wiring.py", "faces/crew.py"}  # the only modules that know adapters and services
+WIRING = {"faces/wiring.py", "faces/crew.py", "faces/hand.py"}  # the only modules that know adapters and services
 ONE_ROOM = {
     "rfc3161_client": {"adapters/timestamps.py"},
     "httpx": {
@@ -43,15 +43,17 @@ ONE_ROOM = {
         "adapters/outbox.py",
     },
     "alembic": {"adapters/database.py"},
-    "warcio": {"adapters/warc.py"},
+    "warcio": {"adapters/warc.py", "adapters/brought_warc.py"},
     "selectolax": {"analysis/html.py"},
     "pypdfium2": {"analysis/pdf.py"},
     "markdown_it": {"analysis/markdown.py"},
     "PIL": {"analysis/images.py"},
     "apscheduler": {"faces/daemon.py", "adapters/cron.py"},
-    "typer": {f"faces/{name}.py" for name in ("base", "archive_commands", "cli", "demo", "notify_commands", "times")},
+    "typer": {f"faces/{name}.py" for name in ("base", "archive_commands", "cli", "demo", "lookback_commands", "notify_commands", "serve_commands", "times")},
     "apprise": {"adapters/notify.py"},
-    "starlette": {f"faces/web/{name}.py" for name in ("app", "frame", "pages", "replay")},
+    "starlette": {f"faces/web/{name}.py" for name in ("app", "frame", "ops", "pages", "replay")} | {"faces/serve.py"},
+    "uvicorn": {"faces/serve.py"},
+    "prometheus_client": {"faces/web/ops.py"},
     "protego": {"adapters/robots.py"},
 }
 

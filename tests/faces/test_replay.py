@@ -6,8 +6,6 @@ import gzip
 import http.client
 import json
 import socket
-import struct
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,6 +17,7 @@ from memento_client import MementoClient
 
 from browser import Beacon, beacon, dom
 from live import live
+from pictures import png
 from site_of_pages import Site, page, row, serving
 from sourcewatch.faces.web.app import answered_for
 from watch import Watch
@@ -56,15 +55,6 @@ class Face:
             return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
         finally:
             connection.close()
-
-
-def png() -> bytes:
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    rows = b"".join(b"\0" + bytes((x * 7 + y * 3) % 256 for x in range(64 * 3)) for y in range(64))
-    head = struct.pack(">IIBBBBB", 64, 64, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 def hostile(beacon: Beacon) -> bytes:

@@ -452,7 +452,9 @@ class Ledger:
 
     def changes_since(self, since: datetime | None, source: str | None = None) -> list[ChangeRow]:
         """Changes first seen at or after *since*, newest first, with their packed edits."""
-        query = select(t.changes).order_by(t.changes.c.id.desc())
+        of_hand = (t.checks.c.source == t.changes.c.source) & (t.checks.c.version == t.changes.c.to_version)
+        query = select(t.changes, t.checks.c.facts).outerjoin(t.checks, of_hand & t.checks.c.by_hand.is_(True))
+        query = query.order_by(t.changes.c.id.desc())
         if since is not None:
             query = query.where(t.changes.c.seen_at >= since)
         if source is not None:
@@ -507,6 +509,7 @@ def _change(row: Row[Any]) -> ChangeRow:
         suppressed=row.suppressed,
         drift=Drift(row.kept, row.novelty, Extent(row.extent)),
         packed=bytes(row.edits),
+        by_hand=str(row.facts.get("by", "")) if row.facts else "",
     )
 
 

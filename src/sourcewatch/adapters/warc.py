@@ -190,9 +190,14 @@ def read_response(file: IO[bytes], offset: int) -> Exchange:
         return Exchange(record.rec_headers.get_header("WARC-Target-URI"), 0, (("Content-Type", kind),), block)
     if record.rec_type != "response" or length != len(block):
         raise ValueError(f"no whole response record at byte {offset}")
+    return exchange_of(record.rec_headers.get_header("WARC-Target-URI"), block)
+
+
+def exchange_of(url: str, block: bytes) -> Exchange:
+    """The answer that a response record's block holds."""
     head, _, body = block.partition(b"\r\n\r\n")
     return Exchange(
-        url=record.rec_headers.get_header("WARC-Target-URI"),
+        url=url,
         status=_status_of(head),
         headers=tuple(_headers_of(head)),
         body=body,

@@ -108,16 +108,19 @@ def _markdown(r: Report, v: Voice) -> Iterator[str]:
     yield f"\n{counts(r, v)}\n"
     if r.void_reason:
         yield f"> {v.void(r.void_reason)}\n"
+    if r.undelivered:
+        yield f"> {v.say('undelivered', n=r.undelivered)}\n"
     yield from _section(v.say("needs"), _needs(r, v), v.say("nothing_needs"))
     yield from _section(v.say("changes"), (x for c in r.changes for x in _change(c, v)), v.say("nothing_changed"))
-    unread = (f"- {_named(x, v)}: {v.failing(x)} · {v.last_read(x)}" for x in r.unreadable)
+    unread = (f"- {_named(x, v)}: {v.failing(x, r.generated_at)} · {v.last_read(x)}" for x in r.unreadable)
     yield from _section(v.say("moved"), (f"- {_named(x, v)} · {_whither(x, v)}" for x in r.moved))
     yield from _section(v.say("unreadable"), unread, nothing_unread(r, v))
     was = (f"- {_named(x, v)} · {v.last_read(x)} · {_was(x, v)}" for x in r.recovered)
     yield from _section(v.say("recovered"), was)
     yield from _section(v.say("claims"), _claims(r, v))
     yield from _section(v.say("quiet"), (f"- {_named(x, v)} · {v.last_read(x)}" for x in r.quiet))
-    yield from _section(v.say("unchecked"), (f"- {_named(x, v)}" for x in r.unchecked))
+    unchecked = (f"- {_named(x, v)}" + (f": {hand}" if (hand := v.by_hand(x)) else "") for x in r.unchecked)
+    yield from _section(v.say("unchecked"), unchecked)
     yield from _section(v.say("unlocated"), (f"- {excerpt.markdown(s.title)} `{s.id}`" for s in r.unlocated))
 
 
@@ -162,7 +165,7 @@ def _needs(r: Report, v: Voice) -> Iterator[str]:
         if used := used_on(group):
             yield f"  - {v.labelled('cited_on', ', '.join(f'`{excerpt.plain(p)}`' for p in used))}"
     for x in r.dead:
-        yield f"- {_named(x, v)}: {v.failing(x)} · {v.last_read(x)}"
+        yield f"- {_named(x, v)}: {v.failing(x, r.generated_at)} · {v.last_read(x)}"
 
 
 def by_state(group: QuoteGroup, v: Voice) -> list[tuple[str, list[QuoteLine]]]:
@@ -184,6 +187,7 @@ def _change(c: ChangeLine, v: Voice) -> Iterator[str]:
     name = excerpt.markdown(v.name(c.source, c.parent))
     yield f"\n### {f'[{name}](<{href}>)' if href else name} `{c.source.id}`\n"
     facts = [v.span(c.from_at, c.to_at), v.say(f"s_{c.significance}"), v.extent(c)]
+    facts += [v.hand(c.by_hand, c.to_at)] if c.by_hand else []
     yield " · ".join(facts if c.confirmed else [*facts, v.say("unconfirmed")]) + "\n"
     if c.title:
         yield "- " + v.labelled(
@@ -236,6 +240,7 @@ def _json_line(x: Line) -> dict[str, Any]:
         "verdict": s.verdict.word if s.verdict else None,
         "evidence": s.verdict.evidence if s.verdict else None,
         "last_accessed": _z(s.last_accessed),
+        "by_hand": {"by": s.by_hand_by, "at": _z(s.by_hand_at)} if s.by_hand_at else None,
         "failing_since": _z(s.failing_since),
         "strikes": s.strikes,
         "dead": s.dead,
@@ -251,6 +256,7 @@ def _json_quote(q: QuoteLine) -> dict[str, Any]:
         "score": q.sighting.score,
         "found": q.sighting.found,
         "stood_at": _z(q.stood_at),
+        "by_hand": q.by_hand or None,
         "cited_on": list(q.quote.cited_on or q.source.cited_on),
         "unread": _json_line(q.unread) if q.unread else None,
     }
@@ -268,6 +274,7 @@ def _json_change(c: ChangeLine) -> dict[str, Any]:
         "told": c.told,
         "suppressed": c.suppressed,
         "confirmed": c.confirmed,
+        "by_hand": c.by_hand or None,
         "edits": [{"kind": e.kind, "parts": [[int(p.op), p.text] for p in e.parts]} for e in told_edits(c)],
     }
 

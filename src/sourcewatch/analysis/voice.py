@@ -38,12 +38,14 @@ class Voice:
             return f"{excerpt.plain(source.title)} — {self.say('figure_of', title=excerpt.plain(parent.title))}"
         return excerpt.plain(source.title)
 
-    def failing(self, line: Line) -> str:
-        """Why a source is not read and since when."""
+    def failing(self, line: Line, now: datetime | None = None) -> str:
+        """Why a source is not read, since when, and for how long, where *now* is given."""
         standing = line.standing
         words = [self.word(standing.verdict.word)] if standing.verdict else []
         if standing.failing_since:
-            words.append(self.say("failing_since", at=self.minute(standing.failing_since)))
+            lasted = (now - standing.failing_since).total_seconds() if now else 0.0
+            since = self.say("failing_since", at=self.minute(standing.failing_since))
+            words.append(self.say("for_long", since=since, lasted=self.lasted(lasted)) if lasted > 0 else since)
         if standing.strikes:
             words.append(self.say("strikes", n=standing.strikes))
         if standing.dead and line.source.kind is not SourceKind.FIGURE:  # of a picture only its reading is known
@@ -52,7 +54,16 @@ class Voice:
 
     def last_read(self, line: Line) -> str:
         at = line.standing.last_accessed
-        return f"{self.say('last_read')} {self.minute(at)}" if at else self.say("never_read")
+        machine = f"{self.say('last_read')} {self.minute(at)}" if at else self.say("never_read")
+        return self.joined([machine, self.by_hand(line)])
+
+    def by_hand(self, line: Line) -> str:
+        """Who read the source since the machine did, and on which day; "" for nobody."""
+        at = line.standing.by_hand_at
+        return self.hand(line.standing.by_hand_by, at) if at else ""
+
+    def hand(self, by: str, at: datetime) -> str:
+        return self.say("by_hand", by=excerpt.plain(by), at=self.day(at))
 
     def quote_state(self, q: QuoteLine) -> str:
         """How a quote is held, in a sentence."""
@@ -69,6 +80,8 @@ class Voice:
             words.append(self.say("q_negation"))
         if q.stood_at:
             words.append(self.say("q_stood", at=self.minute(q.stood_at)))
+        if q.by_hand and q.seen_at:
+            words.append(self.hand(q.by_hand, q.seen_at))
         return self.joined(words)
 
     def _figure_state(self, q: QuoteLine) -> str:

@@ -115,7 +115,10 @@ class VersionRow:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """One change as the ledger knows it; *packed* holds the edits (`change.unpack_edits`)."""
+    """One change as the ledger knows it; *packed* holds the edits (`change.unpack_edits`).
+
+    *by_hand* names the person who read the newer version, or is "".
+    """
 
     id: int
     source: str
@@ -128,6 +131,7 @@ class ChangeRow:
     suppressed: int
     drift: Drift
     packed: bytes = field(repr=False)
+    by_hand: str = ""
 
 
 @dataclass(frozen=True, slots=True)

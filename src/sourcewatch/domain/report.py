@@ -26,7 +26,7 @@ class QuoteLine:
     """A quote and how the newest version holds it. *stood_at*: when it last stood, None for never.
 
     *unread* is the standing of the figure that is the quote's only evidence, when that could not be read; *page* that
-    of the page which shows the figure.
+    of the page which shows the figure. *by_hand* names the person whose reading this is, or is "".
     """
 
     source: Source
@@ -36,6 +36,7 @@ class QuoteLine:
     stood_at: datetime | None
     unread: Line | None = None
     page: Line | None = None
+    by_hand: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,10 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class ChangeLine:
-    """A change between two versions of one source, with its edits; of a figure the *pictures* before and after."""
+    """A change between two versions of one source, with its edits; of a figure the *pictures* before and after.
+
+    *by_hand* names the person who read the newer version, or is "".
+    """
 
     source: Source
     seen_at: datetime
@@ -71,6 +75,7 @@ class ChangeLine:
     confirmed: bool
     parent: Source | None = None
     pictures: tuple[Picture | None, Picture | None] = (None, None)
+    by_hand: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,9 @@ import typer
 
 from .. import __version__
 from . import archive_commands as archive_commands  # each module of commands registers its own
+from . import lookback_commands as lookback_commands
 from . import notify_commands
+from . import serve_commands as serve_commands
 from .base import app, db_app, export_app, given, opened, source_of, sources_app, told, version_at
 
 if TYPE_CHECKING:
@@ -201,7 +203,9 @@ def status(json_: Annotated[bool, typer.Option("--json", help="The site's data a
         lines = [replace(seen.line(s), next_check_at=due.get(s.id)) for s in seen.sources.values()]
         voice = Voice(house.settings.site.language, house.settings.site.timezone)
         head = ("source", "tier", "verdict", "last accessed", "failing since", "next check")
-        typer.echo(shown.columns(head, shown.status_rows(lines, voice)))
+        now = wiring.now()
+        typer.echo(shown.columns(head, shown.status_rows(lines, voice, now)))
+        typer.echo(f"\n{shown.waiting(house.queue.due(now), now)}")
     return 0
 
 
@@ -213,7 +217,11 @@ def history(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
     with opened() as house:
         source = source_of(house, id_)
         spans = house.ledger.spans(source.id)
-        typer.echo(shown.history(spans, house.ledger.versions(source.id)) if spans else f"{source.id}: not checked yet")
+        if not spans:
+            typer.echo(f"{source.id}: not checked yet")
+            return 0
+        versions, dropped = house.ledger.versions(source.id), house.archive.dropped(source.id)
+        typer.echo(shown.history(spans, versions, dropped))
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from ..analysis.excerpt import as_terminal, parts_of, plain, shortened
@@ -10,7 +11,8 @@ from ..analysis.phrases import word
 from ..analysis.voice import Voice
 from ..domain.change import Drift, Edit, Sighting
 from ..domain.check import Span
-from ..domain.kept import ChangeRow, VersionRow
+from ..domain.kept import ChangeRow, DueRow, VersionRow
+from ..domain.memento import Dropped
 from ..domain.report import Line
 from ..domain.verdict import WORDS
 
@@ -70,8 +72,8 @@ def _failed(x: Mapping[str, Any], voice: Voice) -> str:
     return f"{x['source']}: {x['verdict']} – {voice.word(x['verdict'])}{since}"
 
 
-def status_rows(lines: Iterable[Line], voice: Voice) -> list[tuple[str, ...]]:
-    """id, tier, last verdict, last accessed, failing since, next check: one row a source."""
+def status_rows(lines: Iterable[Line], voice: Voice, now: datetime) -> list[tuple[str, ...]]:
+    """id, tier, last verdict, last accessed, failing since and for how long, next check: one row a source."""
     rows: list[tuple[str, ...]] = []
     for line in lines:
         s = line.standing
@@ -81,12 +83,35 @@ def status_rows(lines: Iterable[Line], voice: Voice) -> list[tuple[str, ...]]:
                 line.source.id,
                 line.source.tier,
                 f"{state} (dead)" if s.dead else state,
-                f"{s.last_accessed:%Y-%m-%d %H:%M}Z" if s.last_accessed else "never",
-                f"{s.failing_since:%Y-%m-%d %H:%M}Z" if s.failing_since else "",
-                f"{line.next_check_at:%Y-%m-%d %H:%M}Z" if line.next_check_at else "",
+                (f"{s.last_accessed:%Y-%m-%d %H:%M}Z" if s.last_accessed else "never")
+                + (f" ({voice.by_hand(line)})" if s.by_hand_at else ""),
+                _since(s.failing_since, now, voice) if s.failing_since else "",
+                _next(line, now),
             )
         )
     return rows
+
+
+def _next(line: Line, now: datetime) -> str:
+    pause = line.source.pause
+    if pause is not None and pause.until_at > now:
+        return f"paused until {pause.until_at:%Y-%m-%d %H:%M}Z: {pause.reason}"
+    if line.next_check_at is None:
+        return ""
+    return "due" if line.next_check_at <= now else f"{line.next_check_at:%Y-%m-%d %H:%M}Z"
+
+
+def waiting(due: DueRow, now: datetime) -> str:
+    """How much is due and since when, and when something is due next."""
+    overdue = f"{due.waiting} due now" + (
+        f", the longest since {due.oldest_at:%Y-%m-%d %H:%M}Z" if due.oldest_at else ""
+    )
+    lag = f" ({round((now - due.oldest_at).total_seconds() / 60)} min)" if due.oldest_at else ""
+    return f"{overdue}{lag}" + (f"; next due {due.next_at:%Y-%m-%d %H:%M}Z" if due.next_at else "")
+
+
+def _since(at: datetime, now: datetime, voice: Voice) -> str:
+    return f"{at:%Y-%m-%d %H:%M}Z, {voice.lasted(max(0.0, (now - at).total_seconds()))}"
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -96,8 +121,8 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells)
 
 
-def history(spans: Sequence[Span], versions: Sequence[VersionRow]) -> str:
-    """Every check of a source, newest last, with the snapshot that each new version left."""
+def history(spans: Sequence[Span], versions: Sequence[VersionRow], dropped: Mapping[int, Dropped]) -> str:
+    """Every check of a source, newest last: who read it, the snapshot that it left, and what became of that."""
     kept = {v.id: v for v in versions}
     out = []
     for s in spans:
@@ -105,10 +130,18 @@ def history(spans: Sequence[Span], versions: Sequence[VersionRow]) -> str:
         status = f" {s.status}" if s.status else ""
         void = " (void: our own network)" if s.void and not s.verdict.accessed else ""
         why = plain(f"[{s.verdict.rule}] {s.verdict.evidence[:160]}")
-        out.append(f"{s.first_at:%Y-%m-%d %H:%M:%S}Z{many}  {s.verdict.word}{status}{void}  {why}")
+        out.append(f"{s.first_at:%Y-%m-%d %H:%M:%S}Z{many}  {s.verdict.word}{status}{void}{_hand(s)}  {why}")
         if s.new_version and s.version in kept:
-            out.append(f"    new version: {kept[s.version].path}")
+            gone = dropped.get(kept[s.version].id)
+            words = f" (dropped {gone.at:%Y-%m-%d}: {plain(gone.rule)})" if gone else ""
+            out.append(f"    new version: {kept[s.version].path}{words}")
+        if evidence := s.facts.get("evidence_path"):
+            out.append(f"    evidence: {evidence}")
     return "\n".join(out)
+
+
+def _hand(span: Span) -> str:
+    return f" BY HAND by {plain(str(span.facts.get('by', '')))}" if span.by_hand else ""
 
 
 def last_check(span: Span) -> str:

@@ -54,7 +54,7 @@ class Keeper:
         if refused and isinstance(page.fetched, Capture) and not _kept_today(last, page):
             part = Part(checked.source.id, page.fetched, {"verdict": judgement.verdict.word})
             text = judgement.document.text if judgement.document else None
-            meta = _meta(checked.source, page, checked.memory)
+            meta = meta_of(checked.source, page, checked.memory)
             kept = self.snapshots.keep(checked.source.id, page.checked_at, [part], text, meta, refused=True)
             return {f"refused:{name}": where for name, where in kept.items()}
         return {}
@@ -69,8 +69,8 @@ class Keeper:
                 parts.append(Part(figure.source.id, fetched, {"verdict": figure.finding.judgement.verdict.word, **via}))
         document = page.judgement.document
         text = document.text if changed and document else None
-        meta = _meta(checked.source, page, checked.memory) | {
-            "figures": [_meta(f.source, f.finding, f.recall.memory) | {"alt": f.embed.alt} for f in checked.figures]
+        meta = meta_of(checked.source, page, checked.memory) | {
+            "figures": [meta_of(f.source, f.finding, f.recall.memory) | {"alt": f.embed.alt} for f in checked.figures]
         }
         return dict(self.snapshots.keep(checked.source.id, page.checked_at, parts, text, meta))
 
@@ -86,7 +86,7 @@ class Keeper:
         """A row and, unless the check has a file of its own, its note. *page* is given for a page, not for a figure."""
         exchanges = finding.fetched.exchanges
         answer = exchanges[-1] if exchanges else None
-        facts = _facts(finding)
+        facts = facts_of(finding)
         if page is not None and page.figures:
             facts["embeds"] = [
                 {"id": f.source.id, "url": f.embed.url, "alt": f.embed.alt, "verdict": f.finding.judgement.verdict.word}
@@ -137,7 +137,7 @@ def _kept_today(last: Span | None, page: Finding) -> bool:
     )
 
 
-def _meta(source: Source, finding: Finding, memory: Memory | None) -> dict[str, Any]:
+def meta_of(source: Source, finding: Finding, memory: Memory | None) -> dict[str, Any]:
     """The `.json` beside a snapshot: enough for a person to read, and for the database to be made again."""
     judgement, fetched = finding.judgement, finding.fetched
     meta: dict[str, Any] = {
@@ -156,7 +156,7 @@ def _meta(source: Source, finding: Finding, memory: Memory | None) -> dict[str, 
         "payload_sha256": judgement.payload_sha256,
         "changed": judgement.changed,
         "maker": judgement.maker,
-        **_facts(finding),
+        **facts_of(finding),
     }
     if isinstance(fetched, Capture):
         answer = fetched.answer
@@ -174,7 +174,7 @@ def _meta(source: Source, finding: Finding, memory: Memory | None) -> dict[str, 
     return meta
 
 
-def _facts(finding: Finding) -> dict[str, Any]:
+def facts_of(finding: Finding) -> dict[str, Any]:
     """What the wire showed: hops, address, seconds, protection, and the certificate that failed."""
     fetched = finding.fetched
     facts: dict[str, Any] = {"hops": [{"url": e.url, "status": e.status} for e in fetched.exchanges]}

@@ -122,7 +122,11 @@ def _quotes(seen: View) -> tuple[list[QuoteGroup], list[QuoteGroup]]:
 def _quote_line(seen: View, source: Source, quote: Quote, known: Quoted | None) -> QuoteLine | None:
     of_figure = source.kind is SourceKind.FIGURE or bool(quote.figure)
     if not of_figure:
-        return QuoteLine(source, quote, known.sighting, known.seen_at, known.stood_at) if known else None
+        standing = seen.standings.get(source.id, Standing())
+        if known is None:
+            return None
+        hand = standing.by_hand_by if standing.by_hand_at and known.seen_at >= standing.by_hand_at else ""
+        return QuoteLine(source, quote, known.sighting, known.seen_at, known.stood_at, by_hand=hand)
     figure = source if source.kind is SourceKind.FIGURE else _named_figure(seen, source, quote)
     line = seen.line(figure) if figure is not None else None
     unread = line if line is not None and line.standing.failing_since else None
@@ -174,6 +178,7 @@ def _change_line(
         confirmed=row.confirmed_at is not None,
         parent=seen.sources.get(source.parent) if source.parent else None,
         pictures=(_picture(before, snapshots), _picture(after, snapshots)),
+        by_hand=row.by_hand,
     )
 
 
@@ -222,6 +227,7 @@ def _dated(seen: View, source: Source) -> dict[str, Any]:
         "precision": "minute" if at else None,
         "date": dates.local_day(at, zone).isoformat() if at else None,
         "text": {code: dates.accessed(at, zone, code) for code in dates.LANGUAGES} if at else None,
+        "by_hand": _by_hand(standing, zone),
         "verdict": standing.verdict.word if standing.verdict else None,
         "failing_since": _z(standing.failing_since) if standing.failing_since else None,
         "dead": standing.dead,
@@ -237,6 +243,14 @@ def _dated(seen: View, source: Source) -> dict[str, Any]:
             if (there := seen.standings.get(figure.id, Standing())).failing_since is not None
         ],
     }
+
+
+def _by_hand(standing: Standing, zone: str) -> dict[str, Any] | None:
+    """Who read the source since the machine did: a claim of that person's, beside the machine's date."""
+    if standing.by_hand_at is None:
+        return None
+    day = dates.local_day(standing.by_hand_at, zone).isoformat()
+    return {"by": standing.by_hand_by, "at": _z(standing.by_hand_at), "date": day}
 
 
 def _z(at: datetime | None) -> str | None:

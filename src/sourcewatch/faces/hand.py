@@ -1,0 +1,44 @@
+"""Hands what a person brought to the service that keeps it: `wiring` for captures by hand."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+from pathlib import Path
+
+from ..adapters import brought as files
+from ..adapters.guard import Resolve
+from ..domain.kept import HAND
+from ..domain.source import Source
+from ..services.by_hand import Hand, KeptByHand
+from ..services.ports import Clock
+from .crew import crew
+from .wiring import House, close_days, now
+
+
+async def capture(
+    house: House,
+    source: Source,
+    what: str,
+    by: str,
+    reason: str,
+    at: datetime | None = None,
+    *,
+    clock: Clock = now,
+    resolve: Resolve | None = None,
+) -> KeptByHand:
+    """Keep a file, or what stands at another address, as read by a person, under the run lock.
+
+    Raises NotUsable (nothing is kept then), BusyError, StorageError.
+    """
+    online = what.lower().startswith(("http://", "https://"))
+    given = None if online else files.read(Path(what), source, house.settings.fetch.max_bytes)
+    async with crew(house, HAND, clock=clock, resolve=resolve) as at_hand:
+        policy = house.settings.fetch
+        hand = Hand(house.ledger, house.snapshots, at_hand.judging, at_hand.threads, policy, clock)
+        found = given or await hand.fetch(at_hand.web, what)
+        moment = at or found.dated_at or files.modified_at(Path(what))
+        kept = await hand.keep(source, found, by, reason, moment)
+        for fault in await at_hand.threads.files(close_days, house, clock()):
+            logging.getLogger(__name__).warning("nobody else vouches for this day yet: %s", fault)
+        return kept
