@@ -50,10 +50,12 @@ def outbox(engine: Engine) -> Outbox:
     return Outbox(engine)
 
 
-def passes(ledger: Ledger, kept: Sequence[Kept], *, ends: bool = True, void: str | None = None) -> None:
+def passes(
+    ledger: Ledger, kept: Sequence[Kept], *, ends: bool = True, void: str | None = None, trigger: str = "run"
+) -> None:
     """A run with these checks, at the time of the last of them; without an end it was killed."""
     at = kept[-1].finding.checked_at
-    run = ledger.begin_run(at, "t", "0")
+    run = ledger.begin_run(at, trigger, "0")
     ledger.keep(run, [[one] for one in kept])
     if ends:
         ledger.end_run(run, at, void, settle)
@@ -98,6 +100,16 @@ def test_a_killed_run_is_told_with_the_next_that_ends(ledger: Ledger, engine: En
     passes(ledger, [failed("gone", AT + 3 * HOUR, "b")])
     assert [i.source for i in incidents(engine)] == ["a"]  # b failed but once: the other run was our own fault
     assert told(engine) == [("failing", "opened:a:20261020T110300Z")]
+
+
+def test_a_daemons_run_that_still_goes_on_is_not_settled_by_another(ledger: Ledger, engine: Engine) -> None:
+    ledger.sync([SOURCE, Source("b", "A", "B", url=URL)], AT)
+    passes(ledger, [failed("gone", AT), failed("gone", AT + HOUR)], ends=False, trigger="serve")
+    for hours in (2, 3):  # it may turn out void; nobody knows yet
+        passes(ledger, [failed("gone", AT + hours * HOUR, "b")], trigger="serve")
+    assert [i.source for i in incidents(engine)] == ["b"]
+    passes(ledger, [failed("gone", AT + 5 * HOUR, "b")], trigger="serve")
+    assert [i.source for i in incidents(engine)] == ["b", "a"]  # by now it was killed
 
 
 def test_an_end_that_fails_leaves_neither_an_end_nor_half_a_settlement(ledger: Ledger, engine: Engine) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, false, func, insert, or_, select, update
@@ -15,6 +15,11 @@ from . import tables as t
 from .database import storage
 from .outbox import post
 from .spans import OWN_ADDRESS, SPANS, span_of
+
+OVERLAPS = "serve"  # the trigger of runs that may go on side by side
+UNSETTLED = ("rebuild", HAND)  # triggers of runs that settle nothing
+PATIENCE = timedelta(hours=3)  # with a daemon's run that has no end: by then its sources were mostly asked again
+RUNS_BACK = 500
 
 
 def settle_run(c: Connection, run: int, now: datetime, settle: Settle) -> None:
@@ -31,13 +36,10 @@ def settle_run(c: Connection, run: int, now: datetime, settle: Settle) -> None:
 
 
 def _concerned(c: Connection, run: int) -> set[str]:
-    """Sources that failed in this run, or in one that was killed after the last that settled; and of those with an open
-    incident the ones that were checked, that are readable again, or that left sources.toml."""
-    k, r, i = t.checks.c, t.runs.c, t.incidents.c
-    settled = select(func.max(r.id)).where(r.id < run, r.ended_at.is_not(None), r.void_reason.is_(None))
-    last = settled.where(r.trigger.not_in(("rebuild", HAND))).scalar_subquery()
-    killed = select(r.id).where(r.id < run, r.id > func.coalesce(last, 0), r.ended_at.is_(None))
-    here = k.run.in_([run, *c.execute(killed).scalars()])
+    """Sources that failed in this run, or in one that was killed and that nobody has settled since; and of those with
+    an open incident the ones that were checked, that are readable again, or that left sources.toml."""
+    k, i = t.checks.c, t.incidents.c
+    here = k.run.in_([run, *_killed(c, run)])
     is_open = select(i.source).where(i.closed_at.is_(None))
     queries = (
         select(k.source).where(here, k.accessed.is_(False)).distinct(),
@@ -46,6 +48,25 @@ def _concerned(c: Connection, run: int) -> set[str]:
         is_open.join(t.sources, t.sources.c.id == i.source).where(t.sources.c.retired_at.is_not(None)),
     )
     return {source for query in queries for source in c.execute(query).scalars()}
+
+
+def _killed(c: Connection, run: int) -> list[int]:
+    """Runs before this one that will never end, and that no run which settled has looked after."""
+    r = t.runs.c
+    runs = c.execute(select(t.runs).where(r.id <= run, r.id > run - RUNS_BACK)).all()
+    [me] = [x for x in runs if x.id == run]
+    settled = [x for x in runs if x.ended_at and x.void_reason is None and x.trigger not in UNSETTLED and x.id < run]
+    return [
+        x.id
+        for x in runs
+        if x.ended_at is None and _over(x, me) and not any(s.id > x.id and _over(x, s) for s in settled)
+    ]
+
+
+def _over(run: Row[Any], at_end_of: Row[Any]) -> bool:
+    """Whether a run without an end was dead at the end of another: only a daemon's runs can overlap."""
+    alone = run.trigger != OVERLAPS or at_end_of.trigger != OVERLAPS
+    return bool(alone or at_end_of.ended_at - run.started_at > PATIENCE)
 
 
 def _case(c: Connection, source: str) -> Case:

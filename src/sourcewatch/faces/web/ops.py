@@ -121,7 +121,7 @@ class Ops:
             "next_due_at": stamp(due.next_at) if due.next_at else None,
             "disk_free_bytes": rows.free_bytes,
             "hosts_deferred": self._hosts_deferred(),
-            "messages": {"waiting": rows.outbox.waiting, "failing": rows.outbox.failing},
+            "messages": {name: getattr(rows.outbox, name) for name in ("waiting", "failing", "given_up")},
         }
         return JSONResponse(seen, 503 if why else 200, {"Cache-Control": "no-store"})
 
