@@ -27,6 +27,8 @@ def work(task: str) -> object:
             return len(bytearray(4_000_000_000))
         case "exit":
             os._exit(3)
+        case "stop":
+            os.kill(os.getpid(), signal.SIGTERM)
         case "raise":
             raise ValueError("a defect of ours")
     return task.upper(), os.getpid()
@@ -57,6 +59,11 @@ def test_a_worker_that_dies_is_a_value_and_the_next_page_is_read(task: str, word
     died, after = run(task, "good")
     assert isinstance(died, Died) and words in died.reason
     assert isinstance(after, tuple) and after[0] == "GOOD"
+
+
+def test_a_signal_to_the_whole_group_does_not_make_a_page_look_deadly() -> None:
+    [answer] = run("stop")
+    assert isinstance(answer, tuple) and answer[0] == "STOP"
 
 
 def test_a_defect_of_ours_is_raised_and_keeps_its_worker() -> None:
@@ -112,8 +119,15 @@ def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
         pass
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    with run_lock(tmp_path, "run"):
-        pass
+    with run_lock(tmp_path, "run") as killed:
+        assert killed
+
+
+def test_a_holder_that_let_go_was_not_killed(tmp_path: Path) -> None:
+    with pytest.raises(StorageError), run_lock(tmp_path, "run"):
+        raise StorageError("the disk is full")
+    with run_lock(tmp_path, "run") as killed:
+        assert not killed
 
 
 def test_a_folder_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,14 @@ import pytest
 
 from site_of_pages import Site, page, row, serving, write_sources
 from sourcewatch.adapters.warc_walk import Record, walk
+from sourcewatch.domain.capture import Failure
+from sourcewatch.domain.check import Finding, Judgement, Span
 from sourcewatch.domain.errors import StorageError
+from sourcewatch.domain.source import Source
+from sourcewatch.domain.standing import Recall, Standing
+from sourcewatch.domain.verdict import Verdict
 from sourcewatch.faces import wiring
+from sourcewatch.services.notes import note_of
 from watch import Watch
 
 START = datetime(2026, 10, 20, 3, 3, tzinfo=UTC)
@@ -117,6 +124,16 @@ def test_a_refusal_has_a_file_of_its_own_once_a_day_and_no_note(site: Site, watc
     assert not (watch.folder / "snapshots" / "_checks").exists()
     spans = watch.ask(lambda h: h.ledger.spans("p"))
     assert len({span.facts["evidence_path"] for span in spans}) == 1 and len(spans) == 4
+
+
+def test_a_persons_reading_of_that_day_is_no_proof_of_the_machines() -> None:
+    source = Source("p", "A", "P", url="https://a.example/p")
+    verdict = Verdict("connect_refused", "refused", "nobody listens")
+    failure = Failure(hours(1), verdict.word, verdict.rule, verdict.evidence, "https://a.example/p")
+    finding = Finding("p", hours(1), failure, Judgement(verdict), 0.1)
+    machine = Span(1, "p", START, START, 1, verdict, 0, "https://a.example/p", "")
+    assert note_of(source, finding, Recall(None, machine, Standing()), 1) is None
+    assert note_of(source, finding, Recall(None, replace(machine, by_hand=True), Standing()), 1) is not None
 
 
 def test_a_figure_that_is_shown_again_is_noted_with_its_parent(site: Site, watch: Watch, picture: bytes) -> None:
@@ -234,7 +251,7 @@ def test_what_a_killed_run_left_half_written_is_cleared_at_the_next_start(site: 
         file.write_bytes(b"half")
     watch.passes(rows, hours(1))
     assert ours.exists(), "the run before came to its end: nobody walks the whole tree for nothing"
-    watch.ask(lambda h: h.ledger.begin_run(hours(2), "run", "killed"))
+    (watch.folder / "run.lock").write_text("run, pid 1, since 2026-10-20T04:03:00Z\n")  # nobody let go of it
     watch.passes(rows, hours(3))
     assert not ours.exists() and all(file.exists() for file in theirs)
 

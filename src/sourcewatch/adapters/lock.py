@@ -13,8 +13,11 @@ from ..domain.errors import BusyError, StorageError
 
 
 @contextmanager
-def run_lock(data: Path, holder: str) -> Iterator[None]:
-    """Hold DATA/run.lock. Raises BusyError that names who holds it, StorageError when it cannot be written."""
+def run_lock(data: Path, holder: str) -> Iterator[bool]:
+    """Hold DATA/run.lock; whether the holder before was killed: its name still stands there.
+
+    Raises BusyError that names who holds it, StorageError when it cannot be written.
+    """
     path = data / "run.lock"
     try:
         file = path.open("a+", encoding="utf-8")
@@ -26,7 +29,12 @@ def run_lock(data: Path, holder: str) -> Iterator[None]:
         except BlockingIOError:
             file.seek(0)
             raise BusyError(f"another run holds {path}: {file.read().strip() or 'holder unknown'}") from None
+        file.seek(0)
+        killed = bool(file.read())
         file.truncate(0)
         file.write(f"{holder}, pid {os.getpid()}, since {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\n")
         file.flush()
-        yield
+        try:
+            yield killed
+        finally:
+            file.truncate(0)

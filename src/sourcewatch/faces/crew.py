@@ -64,8 +64,8 @@ async def crew(
 
     *resolve* stands in for the name service. Raises BusyError, StorageError.
     """
-    with run_lock(house.data, holder), house.ledger.exclusive() as lock, Threads() as threads:
-        await wiring.clear_up(house, clock)
+    with run_lock(house.data, holder) as killed, house.ledger.exclusive() as lock, Threads() as threads:
+        await wiring.clear_up(house, clock, killed=killed)
         hosts = Hosts(house.settings.hosts, respect_robots=house.settings.fetch.respect_robots)
         desk = Desk(house.queue, threads)
         web = _web(house, hosts, clock, resolve)

@@ -164,12 +164,12 @@ async def run_pass(
         return tally
 
 
-async def clear_up(house: House, clock: Clock) -> None:
-    """Finish what a killed run left half done. The caller holds the run lock."""
+async def clear_up(house: House, clock: Clock, *, killed: bool) -> None:
+    """Finish what a run left half done that was *killed*, or could not come to its end. The caller holds the lock."""
     from ..services.messages import recipients
 
     house.outbox.enrol(recipients(house.settings), clock())  # an editor who is new is told what this run finds
-    cut_short = house.ledger.cut_short()
+    cut_short = killed or house.ledger.cut_short()
     house.snapshots.tidy(clock(), cut_short=cut_short)
     if cut_short:  # a kill between a snapshot and its row: the row is made now
         await _rebuild(house, lambda day, so_far: None, clock, versions_only=True)

@@ -31,6 +31,7 @@ def _said_today(finding: Finding, recall: Recall) -> bool:
     last = recall.last
     return (
         last is not None
+        and not last.by_hand  # what a person read proves nothing of what the machine does
         and last.verdict.word == finding.judgement.verdict.word
         and last.last_at.astimezone(UTC).date() == finding.checked_at.astimezone(UTC).date()
     )
