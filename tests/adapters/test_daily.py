@@ -115,6 +115,14 @@ def test_a_torn_end_is_cut_off_before_the_file_goes_on(tmp_path: Path, cut: int)
         assert [r.rec_type for r in ArchiveIterator(file)] == ["warcinfo", "metadata", "metadata"]
 
 
+def test_a_torn_end_is_cut_off_when_the_next_run_starts(tmp_path: Path) -> None:
+    daily(tmp_path).append([note("a"), note("torn")])
+    path = folder(tmp_path) / "2026-10-21.warc.gz.open"
+    os.truncate(path, path.stat().st_size - 1)
+    daily(tmp_path).close(AT, cut_short=True)
+    assert sources(path) == ["a"]
+
+
 def test_a_file_of_nothing_but_a_torn_record_begins_anew(tmp_path: Path) -> None:
     daily(tmp_path).append([note("a")])
     path = folder(tmp_path) / "2026-10-21.warc.gz.open"

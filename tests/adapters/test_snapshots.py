@@ -119,7 +119,7 @@ def test_a_full_disk_leaves_nothing_torn_and_the_next_write_goes_on(small_disk: 
             snapshots.keep(f"s{second}", AT, [Part("a", Capture(AT, (noise,)))], "text", {})
             kept += 1
     files = [p for p in small_disk.rglob("*") if p.is_file()]
-    assert kept >= 2 and not [p for p in files if p.name.endswith(".tmp")]
+    assert kept >= 2 and not [p for p in files if p.name.startswith(".")]
     for path in (p for p in files if p.name.endswith(".warc.gz")):
         assert [kind for kind, _, _ in records(path)] == ["warcinfo", "response", "request", "metadata"]
     files[0].unlink()
@@ -135,6 +135,21 @@ def test_a_snapshot_whose_meta_cannot_be_written_leaves_no_file_that_nobody_know
     with pytest.raises(StorageError, match="cannot be written"):
         snapshots.keep("a", AT, [Part("a", Capture(AT, (PAGE,)))], "text", {})
     assert list(obstacle.parent.iterdir()) == [obstacle]
+
+
+@pytest.mark.parametrize("killed_before", [".md", ".json", ".warc.gz"])
+def test_a_snapshot_that_was_killed_between_its_files_is_whole_or_gone_at_the_next_start(
+    snapshots: Snapshots, tmp_path: Path, killed_before: str
+) -> None:
+    stored = snapshots.keep("a", AT, [Part("a", Capture(AT, (PAGE,)))], "text", {})["a"]
+    folder = (tmp_path / stored.path).parent
+    whole = {path.name: path.read_bytes() for path in folder.iterdir()}
+    order = [f"20261020T110305Z{suffix}" for suffix in (".md", ".json", ".warc.gz")]
+    for name in order[order.index(f"20261020T110305Z{killed_before}") :]:
+        (folder / name).rename(folder / f".{name}.part")
+    snapshots.tidy(AT, cut_short=True)
+    left = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert left == ({} if killed_before == ".md" else whole), "all were synced before the first appeared"
 
 
 def test_a_folder_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path) -> None:

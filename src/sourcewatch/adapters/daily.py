@@ -54,11 +54,14 @@ class Daily:
             if self._closed is None or before > self._closed:
                 self._close_before(before)
 
-    def close(self, now: datetime) -> None:
-        """Give the files of days that are over their final name."""
+    def close(self, now: datetime, *, cut_short: bool = False) -> None:
+        """Give the files of days that are over their final name; after a run that was *cut_short*, mend the others."""
         with self._lock, disk(self._folder):
             stay_inside(self._folder, self._tree)
             self._close_before(now.astimezone(UTC).date())
+            for path in self._folder.glob(f"*{_OPEN}") if cut_short else ():
+                stay_inside(path, self._tree)
+                _cut_back(path)
 
     def _open_file(self, day: date) -> Path:
         """A day that was closed goes on in another file: a clock that was set back must not change a closed one."""

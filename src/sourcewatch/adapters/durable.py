@@ -11,16 +11,14 @@ from pathlib import Path
 from ..domain.errors import StorageError
 
 _TEMPORARY = ".tmp"
+_PART = ".part"
 
 
 def write_whole(path: Path, data: bytes) -> None:
     """Whole or not at all: written beside, synced, renamed. Raises OSError, and then leaves nothing."""
     temporary = path.with_name(f".{path.name}{_TEMPORARY}")
     try:
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        _write_synced(temporary, data)
         temporary.rename(path)
     except OSError:
         temporary.unlink(missing_ok=True)
@@ -28,26 +26,49 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Each whole, in their order, then synced by name. Raises OSError, and then leaves none that the disk lets go."""
-    written: list[Path] = []
+    """All or none: the first is renamed when all are written and synced, the last name to appear is the last given.
+
+    Raises OSError, and then leaves nothing. What a kill leaves between the renames, `clear_temporary` finishes.
+    """
+    parts = {folder / f".{name}{_PART}": folder / name for name in files}
+    renamed: list[Path] = []
     try:
-        for name, data in files.items():
-            write_whole(folder / name, data)
-            written.append(folder / name)
+        for part, data in zip(parts, files.values(), strict=True):
+            _write_synced(part, data)
+        for part, path in parts.items():
+            part.rename(path)
+            renamed.append(path)
         sync_folder(folder)
     except OSError:
         with suppress(OSError):
-            for path in written:
-                path.unlink()
+            for path in (*renamed, *parts):
+                path.unlink(missing_ok=True)
         raise
 
 
+def _write_synced(path: Path, data: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def clear_temporary(top: Path) -> None:
-    """Remove what a killed process left half written under *top*; no symbolic link is followed. Raises OSError."""
+    """Remove what a killed process left half written under *top*; no symbolic link is followed. Raises OSError.
+
+    Files that were to appear together do, if one of them has: all of them are whole then.
+    """
     for folder, _, names in os.walk(top):
-        for name in names:
-            if name.startswith(".") and name.endswith(_TEMPORARY):
-                Path(folder, name).unlink(missing_ok=True)
+        hidden = [n for n in names if n.startswith(".") and n.endswith((_TEMPORARY, _PART))]
+        appeared = {n.partition(".")[0] for n in names if not n.startswith(".")} if hidden else set()
+        for name in hidden:
+            path, final = Path(folder, name), name[1:].removesuffix(_PART)
+            if name.endswith(_PART) and final.partition(".")[0] in appeared:
+                path.rename(path.with_name(final))
+            else:
+                path.unlink(missing_ok=True)
+        if hidden:
+            sync_folder(Path(folder))
 
 
 def make_folders(folder: Path, top: Path) -> None:

@@ -59,10 +59,9 @@ class Snapshots:
             relative = (place / year.name / name).as_posix()
             body, placed = self._warc(f"{name}.warc.gz", at, parts)
             meta = _with_places(meta, placed) | {"captured_at": warc.stamp(at), "warc": f"{name}.warc.gz"}
-            files = {f"{name}.warc.gz": body}
-            if text is not None:
-                files[f"{name}.md"] = text.encode("utf-8", "replace")
-            write_together(year, files | {f"{name}.json": _json(meta)})  # who has the .json has all
+            files = {} if text is None else {f"{name}.md": text.encode("utf-8", "replace")}
+            files |= {f"{name}.json": _json(meta), f"{name}.warc.gz": body}  # who has the last has all
+            write_together(year, files)
         text_path = f"{relative}.md" if text is not None else ""
         return {
             source: _stored(f"{relative}.warc.gz", text_path, at, capture, where)
@@ -92,9 +91,9 @@ class Snapshots:
         self._daily.append(notes)
 
     def tidy(self, now: datetime, *, cut_short: bool) -> None:
-        """Close the daily files of days that are over; when the last run was *cut_short*, clear what it left half
-        written. The caller holds the run lock."""
-        self._daily.close(now)
+        """Close the daily files of days that are over; when the last run was *cut_short*, finish or clear what it left
+        half written. The caller holds the run lock."""
+        self._daily.close(now, cut_short=cut_short)
         if cut_short:
             with disk(self._tree):
                 clear_temporary(self._tree)
