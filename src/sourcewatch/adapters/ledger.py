@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from ..domain.change import Drift, Extent, Sighting, Significance, pack_change, sighting_facts, sighting_of
+from ..domain.change import Sighting, pack_change, sighting_facts, sighting_of
 from ..domain.check import Finding, Memory, Span
 from ..domain.document import Document, pack
 from ..domain.incident import Settle
@@ -33,6 +33,7 @@ from ..domain.source import Source, SourceKind
 from ..domain.standing import Recall, Standing, standing
 from ..domain.verdict import Verdict
 from . import tables as t
+from .change_rows import CHANGES, change_of
 from .cleaning import clean, clean_json
 from .database import storage
 from .exclusive import Exclusive
@@ -425,15 +426,13 @@ class Ledger:
 
     def changes_since(self, since: datetime | None, source: str | None = None) -> list[ChangeRow]:
         """Changes first seen at or after *since*, newest first, with their packed edits."""
-        of_hand = (t.checks.c.source == t.changes.c.source) & (t.checks.c.version == t.changes.c.to_version)
-        query = select(t.changes, t.checks.c.facts).outerjoin(t.checks, of_hand & t.checks.c.by_hand.is_(True))
-        query = query.order_by(t.changes.c.id.desc())
+        query = CHANGES
         if since is not None:
             query = query.where(t.changes.c.seen_at >= since)
         if source is not None:
             query = query.where(t.changes.c.source == source)
         with storage("reading changes"), self._engine.connect() as c:
-            return [_change(row) for row in c.execute(query)]
+            return [change_of(row) for row in c.execute(query)]
 
     def newest_sightings(self) -> dict[str, list[Quoted]]:
         """For each source the sightings of its newest version, with the best sighting that each quote ever had."""
@@ -526,23 +525,6 @@ _LAST_OWN_ACCESS = (
     .join(t.sources, t.sources.c.id == t.checks.c.source)
     .where(t.checks.c.source == _SOURCE, t.checks.c.accessed.is_(True), t.checks.c.by_hand.is_(False), OWN_ADDRESS)
 )
-
-
-def _change(row: Row[Any]) -> ChangeRow:
-    return ChangeRow(
-        id=row.id,
-        source=row.source,
-        from_version=row.from_version,
-        to_version=row.to_version,
-        seen_at=row.seen_at,
-        confirmed_at=row.confirmed_at,
-        significance=Significance(row.significance),
-        told=row.told,
-        suppressed=row.suppressed,
-        drift=Drift(row.kept, row.novelty, Extent(row.extent)),
-        packed=bytes(row.edits),
-        by_hand=str(row.facts.get("by", "")) if row.facts else "",
-    )
 
 
 def _change_values(finding: Finding, before: int, version: int) -> dict[str, Any]:

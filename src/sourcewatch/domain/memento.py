@@ -42,3 +42,20 @@ class Dropped:
 
     at: datetime
     rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionShown:
+    """A version as lists of the site name it: when it was captured (UTC), and whether its files are gone."""
+
+    captured_at: datetime
+    gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VersionListed:
+    """One version in a source's list; *by_hand* names the person who read it, or is ""."""
+
+    version: VersionRow
+    by_hand: str = ""
+    dropped: Dropped | None = None
