@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "services": {"domain", "analysis", "services"},
     "faces": {"domain", "analysis", "services", "faces"},
 }
-WIRING = {"faces/wiring.py", "faces/crew.py", "faces/hand.py"}  # the only modules that know adapters and services
+WIRING = {"faces/wiring.py", "faces/crew.py", "faces/lookback.py"}  # the only modules that know adapters and services
 ONE_ROOM = {
     "rfc3161_client": {"adapters/timestamps.py"},
     "httpx": {
@@ -41,6 +41,8 @@ ONE_ROOM = {
         "adapters/spans.py",
         "adapters/incident_rows.py",
         "adapters/outbox.py",
+        "adapters/change_rows.py",
+        "adapters/site_rows.py",
     },
     "alembic": {"adapters/database.py"},
     "warcio": {"adapters/warc.py", "adapters/brought_warc.py"},

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import os
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -19,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from databases import skip
+from environments import commands_of
 from site_of_pages import Site, page, row, serving
 from watch import Watch
 
@@ -39,23 +37,8 @@ def day(n: int) -> datetime:
 
 @pytest.fixture(scope="module")
 def pywb(request: pytest.FixtureRequest) -> Path:
-    """The folder of pywb's commands: the one that SOURCEWATCH_PYWB names, or an environment in pytest's cache."""
-    if named := os.environ.get("SOURCEWATCH_PYWB"):
-        return Path(named)
-    wanted = Path(__file__).with_name("pywb.txt")
-    assert request.config.cache is not None
-    home = request.config.cache.mkdir("pywb") / f"{sys.version_info.major}.{sys.version_info.minor}"
-    ready = home / "ready"
-    if not ready.exists() or ready.read_text() != wanted.read_text():
-        for command in (
-            [sys.executable, "-m", "venv", "--clear", str(home)],
-            [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", "-r", str(wanted)],
-        ):
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-            if done.returncode:
-                skip(f"pywb cannot be installed here: {(done.stderr.strip() or done.stdout).splitlines()[-1]}")
-        ready.write_text(wanted.read_text())
-    return home / "bin"
+    """The folder of pywb's commands."""
+    return commands_of("pywb", request.config)
 
 
 @dataclass(frozen=True, slots=True)

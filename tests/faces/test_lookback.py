@@ -25,7 +25,7 @@ from pictures import png
 from site_of_pages import Site, page, row, serving
 from sourcewatch.analysis import render
 from sourcewatch.domain.brought import NotUsable
-from sourcewatch.faces import hand, wiring
+from sourcewatch.faces import lookback, wiring
 from sourcewatch.faces.cli import app
 from sourcewatch.faces.shown import history
 from sourcewatch.services import publish
@@ -60,7 +60,7 @@ class Cited:
     def capture(self, what: Path | str, at: datetime | None = PERSON, by: str = "Mei", source: str = "p") -> Any:
         def ask(house: wiring.House) -> Any:
             sources = {s.id: s for s in house.settings.sources}
-            brought = hand.capture(house, sources[source], str(what), by, "a captcha", at, clock=lambda: NOW)
+            brought = lookback.capture(house, sources[source], str(what), by, "a captcha", at, clock=lambda: NOW)
             return asyncio.run(brought)
 
         return self.watch.ask(ask)

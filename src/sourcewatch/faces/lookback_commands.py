@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .base import app, opened, source_of, version_at
+from .base import app, export_app, opened, source_of, version_at
 
 if TYPE_CHECKING:
     from ..domain.kept import VersionRow
@@ -106,7 +106,7 @@ def capture(
     import asyncio
 
     from ..domain.brought import NotUsable
-    from . import hand
+    from . import lookback
     from .times import moment_of
 
     if not by.strip() or not reason.strip():
@@ -117,7 +117,7 @@ def capture(
             raise typer.BadParameter(f"{source.id} has no address yet")
         moment = moment_of(at, house.settings.site.timezone) if at else None
         try:
-            kept = asyncio.run(hand.capture(house, source, what, by.strip(), reason.strip(), moment))
+            kept = asyncio.run(lookback.capture(house, source, what, by.strip(), reason.strip(), moment))
         except NotUsable as error:
             raise typer.BadParameter(str(error)) from None
     typer.echo(
@@ -127,4 +127,21 @@ def capture(
         from . import shown
 
         typer.echo(shown.sightings(kept.judgement.sightings, {q.key: q.exact for q in source.quotes}))
+    return 0
+
+
+@export_app.command("wacz")
+def export_wacz(
+    out: Annotated[Path, typer.Option(help="The package, such as archive.wacz.")],
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Only these; all by default.")] = None,
+) -> int:
+    """A WACZ package of what was accepted, for ReplayWeb.page and other archives."""
+    from . import lookback, wiring
+
+    with opened() as house:
+        wanted = [source_of(house, i).id for i in ids or []] or [s.id for s in house.settings.sources]
+        pages, files = lookback.export_wacz(house, wanted, out, wiring.now())
+    if not pages:
+        raise typer.BadParameter("nothing of this was ever accepted: there is nothing to package")
+    typer.echo(f"{out}: {pages} versions in {files} WARC files")
     return 0

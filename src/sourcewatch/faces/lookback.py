@@ -1,19 +1,21 @@
-"""Hands what a person brought to the service that keeps it: `wiring` for captures by hand."""
+"""What looking back needs built: captures by hand, and packages for others. `wiring`'s third part."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from datetime import datetime
 from pathlib import Path
 
 from ..adapters import brought as files
+from ..adapters import wacz
 from ..adapters.guard import Resolve
 from ..domain.kept import HAND
 from ..domain.source import Source
 from ..services.by_hand import Hand, KeptByHand
 from ..services.ports import Clock
 from .crew import crew
-from .wiring import House, close_days, now
+from .wiring import SOFTWARE, House, close_days, now
 
 
 async def capture(
@@ -42,3 +44,13 @@ async def capture(
         for fault in await at_hand.threads.files(close_days, house, clock()):
             logging.getLogger(__name__).warning("nobody else vouches for this day yet: %s", fault)
         return kept
+
+
+def export_wacz(house: House, sources: Collection[str], out: Path, at: datetime) -> tuple[int, int]:
+    """Package the accepted versions of sources and their figures: (pages, WARC files). Raises StorageError."""
+    figures = {f.id for f in house.ledger.figures() if f.parent in sources} - set(sources)
+    pages, others = house.archive.of_sources(sources), house.archive.of_sources(figures)
+    if not pages:
+        return 0, 0
+    written = wacz.write(out, house.data, pages, others, title=house.settings.site.name, software=SOFTWARE, at=at)
+    return len(pages), written
