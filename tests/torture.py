@@ -31,7 +31,7 @@ from sourcewatch.faces import wiring
 START = datetime(2026, 10, 20, 3, 3, tzinfo=UTC)
 EVERY = timedelta(hours=7)  # days turn every fourth pass: daily files and manifests are closed under fire
 LANES = 2
-GENTLE = 10  # one pass in so many comes to its end: it takes up what killed ones left, and tells how long a pass takes
+GENTLE = 15  # one pass in so many comes to its end: it takes up what killed ones left, and tells how long a pass takes
 TORN = 0.2
 ARTICLE = "".join(
     f"<p>Paragraph {n} tells how the scheduler places experts at night and why the cache stays warm in the day.</p>"
