@@ -37,3 +37,8 @@ def minute(at: datetime, zone: str, language: str) -> str:
 def accessed(at: datetime, zone: str, language: str) -> str:
     """The sentence that the site prints beside a citation."""
     return f"访问于 {day(at, zone, language)}" if language == "zh-CN" else f"accessed {day(at, zone, language)}"
+
+
+def as_of(at: datetime, zone: str, language: str) -> str:
+    """Which version a date is of: the one that was captured then."""
+    return f"{day(at, zone, language)}的版本" if language == "zh-CN" else f"version of {day(at, zone, language)}"

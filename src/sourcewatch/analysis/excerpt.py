@@ -18,12 +18,15 @@ _LEADING = re.compile(r"^(\s*)([-+=]|\d+[.)])")
 def plain(text: str) -> str:
     """One line without control, format (bidi) or surrogate characters: safe in a terminal and in any report."""
     kept = (" " if c in "\n\r\t\v\f\u2028\u2029" else c for c in text)
-    return " ".join(
-        "".join(c for c in kept if unicodedata.category(c) not in _UNSEEN or c in "\u200c\u200d").split(" ")
-    )
+    return " ".join("".join(c for c in kept if not unseen(c) or c in "\u200c\u200d").split(" "))
 
 
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+def unseen(character: str) -> bool:
+    """A control, format (bidi), surrogate, private or unassigned character, or a separator of lines or paragraphs."""
+    return unicodedata.category(character) in _UNSEEN
+
+
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def safe_href(url: str | None) -> str:

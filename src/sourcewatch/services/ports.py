@@ -10,7 +10,7 @@ from ..domain.capture import Capture, Deferred, Exchange, Failure, Request
 from ..domain.check import Judgement, Span
 from ..domain.incident import Settle
 from ..domain.kept import ChangeRow, DueRow, Kept, Note, Part, Quoted, RunRow, Stored, VersionRow
-from ..domain.memento import Memento
+from ..domain.memento import Memento, VersionListed, VersionShown
 from ..domain.message import Backlog, Delivery, News
 from ..domain.reading import Probe
 from ..domain.source import Source
@@ -121,6 +121,18 @@ class Archive(Protocol):
 
     def mementos(self, urls: Collection[str]) -> list[Memento]: ...
     def of_sources(self, sources: Iterable[str]) -> list[Memento]: ...
+
+
+class SiteRows(Protocol):
+    """Rows for the site's data and the API, newest first, and a mark that any commit moves. Raises StorageError."""
+
+    def mark(self) -> str: ...
+    def shown(self, versions: Collection[int]) -> dict[int, VersionShown]: ...
+    def checks(self, source: str, after: int | None, most: int) -> list[Span]: ...
+    def versions(self, source: str, after: int | None, most: int) -> list[VersionListed]: ...
+    def changes(
+        self, source: str | None, since: datetime | None, after: int | None, most: int
+    ) -> list[ChangeRow]: ...
 
 
 class Outbox(Protocol):

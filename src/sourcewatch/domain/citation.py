@@ -1,0 +1,26 @@
+"""A source as it is cited: which day it was read, by whom, and which version that reading saw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from .source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """*accessed* is the day (in the site's zone) of the last reading; None where nobody has read the source.
+
+    *by* names the person where only a person read it: then *accessed* is that person's date, and nobody can repeat the
+    reading. *hand* is a person's reading that is newer than the machine's: who, and on which day.
+    *version_at* (UTC) is when the version that the reading saw was captured; *memento* is that version's address here,
+    or "".
+    """
+
+    source: Source
+    accessed: date | None = None
+    by: str = ""
+    hand: tuple[str, date] | None = None
+    version_at: datetime | None = None
+    memento: str = ""

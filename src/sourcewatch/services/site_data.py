@@ -1,0 +1,140 @@
+"""The site's dates: when each source was last read, as of which version, and the same as citations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ..analysis import dates
+from ..analysis.address import normal
+from ..domain.citation import Citation
+from ..domain.memento import STAMP, VersionShown
+from ..domain.source import Settings, Source, SourceKind
+from ..domain.standing import Standing
+from .ports import Ledger, SiteRows
+from .publish import known
+
+NEVER = Standing()
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """All that the site's data needs, read once. *figures* are those of a page by its id."""
+
+    settings: Settings
+    now: datetime
+    sources: Mapping[str, Source]
+    standings: Mapping[str, Standing]
+    figures: Mapping[str, list[Source]]
+    shown: Mapping[int, VersionShown]
+
+    def standing(self, source: Source) -> Standing:
+        return self.standings.get(source.id, NEVER)
+
+    def version(self, source: Source) -> VersionShown | None:
+        """The version that the last access saw."""
+        number = self.standing(source).version
+        return self.shown.get(number) if number is not None else None
+
+    def memento(self, source: Source) -> str | None:
+        """Where readers can see that version, if they can."""
+        version = self.version(source)
+        return memento_url(self.settings.public_url, source.url, version) if version is not None else None
+
+
+def read(settings: Settings, ledger: Ledger, rows: SiteRows, now: datetime) -> Dates:
+    """Raises StorageError."""
+    sources, standings = known(settings, ledger), ledger.standings(now)
+    figures: dict[str, list[Source]] = {}
+    for source in sources.values():
+        if source.parent:
+            figures.setdefault(source.parent, []).append(source)
+    seen = {s.version for s in standings.values() if s.version is not None}
+    return Dates(settings, now, sources, standings, figures, rows.shown(seen))
+
+
+def memento_url(public_url: str, url: str | None, version: VersionShown) -> str | None:
+    """The address of our own memento of *url*; None where readers cannot reach one, or its files are gone."""
+    if not public_url or not url or version.gone:
+        return None
+    return f"{public_url}memento/{version.captured_at:{STAMP}}/{normal(url) or url}"
+
+
+def last_accessed(settings: Settings, ledger: Ledger, rows: SiteRows, now: datetime) -> dict[str, Any]:
+    """The site's data (contract): every declared source, with the date of the last check that read it."""
+    return as_data(read(settings, ledger, rows, now))
+
+
+def as_data(seen: Dates) -> dict[str, Any]:
+    return {
+        "generated_at": z(seen.now),
+        "site": seen.settings.site.url,
+        "sources": {s.id: entry(seen, seen.sources[s.id]) for s in seen.settings.sources},
+    }
+
+
+def entry(seen: Dates, source: Source) -> dict[str, Any]:
+    """One source's date, with its precision, the version that it is of, and what could not be read."""
+    standing, zone, version = seen.standing(source), seen.settings.site.timezone, seen.version(source)
+    at = standing.last_accessed
+    return {
+        "url": source.url,
+        "title": source.title,
+        "tier": source.tier,
+        "last_accessed": z(at),
+        "precision": "minute" if at else None,
+        "date": dates.local_day(at, zone).isoformat() if at else None,
+        "text": {code: dates.accessed(at, zone, code) for code in dates.LANGUAGES} if at else None,
+        "version_at": z(version.captured_at) if version else None,
+        "as_of": {code: dates.as_of(version.captured_at, zone, code) for code in dates.LANGUAGES} if version else None,
+        "by_hand": _by_hand(standing, zone),
+        "verdict": standing.verdict.word if standing.verdict else None,
+        "failing_since": z(standing.failing_since),
+        "dead": standing.dead,
+        "memento": seen.memento(source),
+        "unread": [
+            {
+                "url": figure.url,
+                "alt": figure.alt,
+                "verdict": there.verdict.word if there.verdict else None,
+                "since": z(there.failing_since),
+            }
+            for figure in seen.figures.get(source.id, ())
+            if (there := seen.standing(figure)).failing_since is not None
+        ],
+    }
+
+
+def _by_hand(standing: Standing, zone: str) -> dict[str, Any] | None:
+    """Who read the source since the machine did: a claim of that person's, beside the machine's date."""
+    if standing.by_hand_at is None:
+        return None
+    day = dates.local_day(standing.by_hand_at, zone).isoformat()
+    return {"by": standing.by_hand_by, "at": z(standing.by_hand_at), "date": day}
+
+
+def citations(settings: Settings, ledger: Ledger, rows: SiteRows, now: datetime) -> list[Citation]:
+    """Every declared page that has an address, in the order of sources.toml."""
+    seen = read(settings, ledger, rows, now)
+    return [_cited(seen, s) for s in settings.sources if s.url and s.kind is SourceKind.PAGE]
+
+
+def _cited(seen: Dates, source: Source) -> Citation:
+    standing, zone, version = seen.standing(source), seen.settings.site.timezone, seen.version(source)
+    hand = standing.by_hand_at
+    person = (standing.by_hand_by, dates.local_day(hand, zone)) if hand else None
+    if standing.last_accessed is None:
+        return Citation(source, person[1], by=person[0]) if person else Citation(source)
+    return Citation(
+        source,
+        dates.local_day(standing.last_accessed, zone),
+        hand=person,
+        version_at=version.captured_at if version else None,
+        memento=seen.memento(source) or "",
+    )
+
+
+def z(at: datetime | None) -> str | None:
+    return at.strftime("%Y-%m-%dT%H:%M:%SZ") if at else None
