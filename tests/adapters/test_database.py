@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -205,3 +207,19 @@ def test_sqlite_waits_syncs_and_guards_against_replace(tmp_path: Path) -> None:
 
 def test_a_shown_address_hides_its_password() -> None:
     assert "s3cret" not in database.shown("postgresql+psycopg://sw:s3cret@db.example/x")
+
+
+def test_processes_that_open_a_new_database_at_once_wait_for_each_other(database_url: str) -> None:
+    script = (
+        "import sys; from sourcewatch.adapters import database\n"
+        "database.upgrade(database.open_engine(sys.argv[1])); sys.stdin.read()"
+    )
+    several = [
+        subprocess.Popen([sys.executable, "-c", script, database_url], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    told = [process.communicate(timeout=60)[1].decode() for process in several]
+    assert [p.returncode for p in several] == [0] * 4, told
+    engine = database.open_engine(database_url)
+    assert database.check(engine) is None
+    engine.dispose()

@@ -7,9 +7,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy.engine import make_url
-
 from ..domain.errors import ConfigError, StorageError
+from .database import file_of, shown
 from .durable import sync_folder
 
 PAGES = 5_000  # copied at a time; writers get their turn in between
@@ -21,18 +20,16 @@ def backup(url: str, to: Path) -> int:
 
     Raises ConfigError for PostgreSQL, which has its own tool.
     """
-    address = make_url(url)
-    if address.get_backend_name() != "sqlite":
-        shown = address.render_as_string(hide_password=True).replace("+psycopg", "")
-        raise ConfigError(
-            [f"this database is PostgreSQL: back it up with `pg_dump --format=custom --file={to} {shown}`"]
-        )
-    if to.resolve() == Path(address.database or "").resolve():
+    database = file_of(url)
+    if database is None:
+        address = shown(url).replace("+psycopg", "")
+        raise ConfigError([f"this database is PostgreSQL: `pg_dump --format=custom --file={to} {address}` copies it"])
+    if to.resolve() == database.resolve():
         raise ConfigError([f"{to} is the database itself; name another file"])
     temporary = to.with_name(f".{to.name}.{os.getpid()}.tmp")
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
-        _copy(address.database or "", temporary)
+        _copy(database, temporary)
         size = temporary.stat().st_size
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
@@ -48,7 +45,7 @@ def backup(url: str, to: Path) -> int:
             temporary.with_name(temporary.name + suffix).unlink(missing_ok=True)
 
 
-def _copy(database: str, to: Path) -> None:
+def _copy(database: Path, to: Path) -> None:
     with closing(sqlite3.connect(database, timeout=30)) as source, closing(sqlite3.connect(to)) as copy:
         source.backup(copy, pages=PAGES, sleep=PAUSE_S)
         copy.execute("PRAGMA journal_mode=DELETE")  # one file, not three

@@ -18,6 +18,7 @@ from .tables import FACTS
 if TYPE_CHECKING:
     from alembic.config import Config
 
+MIGRATING = 0x50_58  # any number that all processes agree on
 HEAD = "0002"  # the newest revision, so that Alembic (0.3 s) is imported only when there is something to migrate
 
 # The span of an unchanged access may grow, one check at a time; a run's end is written once; nothing else moves.
@@ -84,7 +85,10 @@ def _config(connection: Connection | None = None) -> Config:
 def upgrade(engine: Engine) -> None:
     """Bring the schema to the newest revision and (re)install the guards. Raises StorageError, changing nothing."""
     with storage("opening it"), engine.begin() as connection:
-        current = current_revision(connection)
+        if current_revision(connection) == HEAD and _guarded(connection):
+            return
+        _alone(connection)
+        current = current_revision(connection)  # by whoever was here before us, perhaps
         if current == HEAD and _guarded(connection):
             return
         if current is not None and not _knows(current):
@@ -96,6 +100,14 @@ def upgrade(engine: Engine) -> None:
 
         command.upgrade(_config(connection), "head")
         install_guards(connection)
+
+
+def _alone(connection: Connection) -> None:
+    """Wait until nobody else is migrating, and keep others from it until this transaction ends, whole or not at all."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # the driver itself begins none before it makes tables
+    else:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATING})
 
 
 def check(engine: Engine) -> str | None:
@@ -181,6 +193,12 @@ def _guard_postgresql(connection: Connection, table: str, allowed: str) -> None:
 
 def sqlite_url(path: Path) -> str:
     return URL.create("sqlite", database=str(path)).render_as_string()
+
+
+def file_of(url: str) -> Path | None:
+    """The file of an SQLite database; None for any other."""
+    address = make_url(url)
+    return Path(address.database or "") if address.get_backend_name() == "sqlite" else None
 
 
 def shown(url: str) -> str:

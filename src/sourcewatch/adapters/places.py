@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-PATIENCE_S = 3.0  # a page of 20 MB takes two on a good line; who takes longer waits for the network, not for us
+PATIENCE_S = 0.25  # most pages are read within it; with 256 that dawdle, the next waits two seconds at most
 
 
 class Places:

@@ -142,7 +142,8 @@ class _Worker:
 
 
 def _serve(pipe: Connection, function: Callable[[Any], Any], limits: Limits) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    for asked_to_stop in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group: the parent's to answer
+        signal.signal(asked_to_stop, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     pipe.send(None)

@@ -73,7 +73,7 @@ class Daemon:
     monotonic: Callable[[], float] = time.monotonic
     pulse: Pulse = field(init=False)
     scheduler: AsyncIOScheduler = field(init=False)
-    _passes: set[asyncio.Task[None]] = field(default_factory=set)
+    passes: set[asyncio.Task[None]] = field(default_factory=set)
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
     _seen: tuple[int, ...] | None = None
     _clocks: tuple[datetime, float] = field(init=False)
@@ -96,6 +96,10 @@ class Daemon:
         self.scheduler.start()
         await self.tick()
 
+    def look_now(self) -> None:
+        """Tick at once instead of within the half minute: what SIGHUP asks for, after sources.toml was changed."""
+        self.scheduler.modify_job("tick", next_run_time=datetime.now(UTC))
+
     async def tick(self) -> None:
         """Claim what is due and begin a pass over it. Never raises for what storage, clock or configuration do."""
         self.pulse.ticked_at = self.crew.clock()
@@ -110,8 +114,8 @@ class Daemon:
         self.pulse.well("database")
         if work:
             running = asyncio.create_task(self._pass(work))
-            self._passes.add(running)
-            running.add_done_callback(self._passes.discard)
+            self.passes.add(running)
+            running.add_done_callback(self.passes.discard)
 
     async def _pass(self, work: Work) -> None:
         more = any(len(sources) == PER_HOST for sources in work.values())
@@ -196,9 +200,9 @@ class Daemon:
         self.crew.desk.closing = True
         if self.scheduler.running:
             self.scheduler.pause()
-        if self._passes:
-            await asyncio.wait(self._passes, timeout=within_s)
-        late = list(self._passes)
+        if self.passes:
+            await asyncio.wait(self.passes, timeout=within_s)
+        late = list(self.passes)
         for running in late:
             running.cancel()
         await asyncio.gather(*late, return_exceptions=True)

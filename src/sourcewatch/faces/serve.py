@@ -68,6 +68,7 @@ async def serve(house: House, config: Path, listening: socket.socket) -> int:
             "serving http://%s:%d/, %d sources", f"[{host}]" if ":" in host else host, port, len(house.settings.sources)
         )
         starting = asyncio.create_task(daemon.start())
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, daemon.look_now)
         await asked.wait()
         _log.info("stopping: what is under way may end within %g s", DRAIN_S)
         draining = asyncio.create_task(daemon.drain(DRAIN_S))
