@@ -9,16 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
+from starlette.routing import BaseRoute
 
 from sourcewatch.faces import wiring
 from sourcewatch.faces.web.app import build
 
 
 @contextmanager
-def live(folder: Path) -> Iterator[str]:
+def live(folder: Path, *more: BaseRoute) -> Iterator[str]:
     """The address, with a slash at its end, of the application over the folder's sources.toml."""
     with wiring.open_house(folder / "sources.toml", None, {}) as house:
-        config = uvicorn.Config(build(house), host="127.0.0.1", port=0, log_level="error", lifespan="off", ws="none")
+        app = build(house, extra_routes=more)
+        config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", lifespan="off", ws="none")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()

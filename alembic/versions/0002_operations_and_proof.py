@@ -101,6 +101,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("version", name=op.f("pk_dropped")),
     )
     op.create_index("ix_checks_run", "checks", ["run"])
+    for table, column in (("checks", "url"), ("versions", "url"), ("versions", "final_url")):
+        op.create_index(f"ix_{table}_{column}", table, [column], postgresql_using="hash")
     with op.batch_alter_table("schedule", schema=None) as batch_op:
         batch_op.add_column(sa.Column("host", sa.String(length=300), server_default="", nullable=False))
         batch_op.add_column(sa.Column("rhythm", sa.String(length=200), server_default="", nullable=False))
@@ -109,6 +111,8 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    for table, column in (("checks", "url"), ("versions", "url"), ("versions", "final_url")):
+        op.drop_index(f"ix_{table}_{column}", table_name=table)
     op.drop_index("ix_checks_run", table_name="checks")
     with op.batch_alter_table("schedule", schema=None) as batch_op:
         batch_op.drop_column("paused_until")

@@ -120,6 +120,7 @@ checks = Table(  # a fact; an unchanged access extends the span of the row befor
     Column("ms", Integer, nullable=False),
     Index("ix_checks_source_first_at", "source", "first_at"),
     Index("ix_checks_source_accessed_last_at", "source", "accessed", "last_at"),
+    Index("ix_checks_url", "url", postgresql_using="hash"),  # replay asks by address; a B-tree refuses long ones
     Index("ix_checks_run", "run"),
 )
 
@@ -143,6 +144,8 @@ versions = Table(  # a fact: a capture that was kept, and where it lies
     Column("offset", BigInteger, nullable=False),
     Column("size_bytes", BigInteger, nullable=False),
     UniqueConstraint("source", "captured_at"),
+    Index("ix_versions_url", "url", postgresql_using="hash"),
+    Index("ix_versions_final_url", "final_url", postgresql_using="hash"),
 )
 
 documents = Table(
