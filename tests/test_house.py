@@ -17,7 +17,8 @@ MAY_IMPORT = {
     "services": {"domain", "analysis", "services"},
     "faces": {"domain", "analysis", "services", "faces"},
 }
-WIRING = {"faces/wiring.py", "faces/crew.py", "faces/lookback.py"}  # the only modules that know adapters and services
+# the only modules that know adapters and services
+WIRING = {"faces/wiring.py", "faces/crew.py", "faces/lookback.py", "faces/citing.py"}
 ONE_ROOM = {
     "rfc3161_client": {"adapters/timestamps.py"},
     "httpx": {
@@ -48,10 +49,13 @@ ONE_ROOM = {
     "warcio": {"adapters/warc.py", "adapters/brought_warc.py"},
     "selectolax": {"analysis/html.py"},
     "pypdfium2": {"analysis/pdf.py"},
-    "markdown_it": {"analysis/markdown.py"},
+    "markdown_it": {"analysis/markdown.py", "analysis/citing_markdown.py"},
+    "docutils": {"analysis/citing_rst.py"},
+    "yaml": {"analysis/imports_yaml.py"},
+    "tomlkit": {"adapters/sources_file.py"},
     "PIL": {"analysis/images.py"},
     "apscheduler": {"faces/daemon.py", "adapters/cron.py"},
-    "typer": {f"faces/{name}.py" for name in ("base", "archive_commands", "cli", "demo", "lookback_commands", "notify_commands", "serve_commands", "times")},
+    "typer": {f"faces/{name}.py" for name in ("base", "archive_commands", "cited_commands", "cli", "demo", "lookback_commands", "notify_commands", "serve_commands", "times")},
     "apprise": {"adapters/notify.py"},
     "starlette": {f"faces/web/{name}.py" for name in ("app", "frame", "ops", "pages", "replay")} | {"faces/serve.py"},
     "uvicorn": {"faces/serve.py"},

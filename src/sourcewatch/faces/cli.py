@@ -11,6 +11,7 @@ import typer
 
 from .. import __version__
 from . import archive_commands as archive_commands  # each module of commands registers its own
+from . import cited_commands as cited_commands
 from . import lookback_commands as lookback_commands
 from . import notify_commands
 from . import serve_commands as serve_commands

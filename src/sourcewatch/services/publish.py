@@ -74,7 +74,7 @@ def report(
     failing = [x for x in lines if x.standing.failing_since is not None]
     recovered = ledger.recovered_since(since) if since else {}
     told = {g.source.id for g in unverified}
-    loud = changed | {x.source.id for x in failing} | {x.source.id for x in lines if _moved(x)} | set(recovered)
+    loud = changed | {x.source.id for x in failing} | {x.source.id for x in lines if moved(x)} | set(recovered)
     run = ledger.last_run()
     return Report(
         site=settings.site,
@@ -83,7 +83,7 @@ def report(
         quotes=tuple(quotes),
         unverified=tuple(unverified),
         dead=tuple(x for x in failing if x.standing.dead and x.source.id not in told),
-        moved=tuple(x for x in lines if _moved(x)),
+        moved=tuple(x for x in lines if moved(x)),
         changes=tuple(changes),
         unreadable=tuple(failing),
         recovered=tuple(replace(x, standing=recovered[x.source.id]) for x in lines if x.source.id in recovered),
@@ -99,7 +99,7 @@ def report(
     )
 
 
-def _moved(line: Line) -> bool:
+def moved(line: Line) -> bool:
     """Read at another address for good: the site should cite that one."""
     verdict = line.standing.verdict
     return verdict is not None and verdict.word in ("redirected_permanent", "redirected_meta") and not line.source.read
