@@ -66,10 +66,10 @@ def test_a_daily_line_fires_once_on_each_day_of_a_year(hour: int, minute: int, z
 @given(
     st.sampled_from(["0 * * * *", "*/20 * * * *", "7 */5 * * *"]),
     st.sampled_from(["Europe/Berlin", "Australia/Lord_Howe"]),
-    st.datetimes(datetime(2026, 3, 1), datetime(2026, 11, 30)),
+    st.timedeltas(timedelta(0), timedelta(days=270)),
 )
-def test_the_next_time_lies_ahead_and_is_one_that_the_wall_clock_shows(line: str, zone: str, moment: datetime) -> None:
-    after = moment.replace(tzinfo=UTC)
+def test_the_next_time_lies_ahead_and_is_one_that_the_wall_clock_shows(line: str, zone: str, since: timedelta) -> None:
+    after = datetime(2026, 3, 1, tzinfo=UTC) + since
     found = next_time(line, zone, after)
     assert after < found <= after + timedelta(hours=6)
     minutes = {"0": {0}, "*/20": {0, 20, 40}, "7": {7}}[line.split()[0]]

@@ -30,11 +30,12 @@ def next_time(line: str, timezone: str, after: datetime) -> datetime:
 
 
 def _by_the_wall(trigger: CronTrigger, zone: ZoneInfo, after: datetime) -> datetime | None:
-    wall: datetime | None = _wall(after, zone) - CLOCKS_MOVE
-    while (wall := _fires(trigger, wall)) is not None:
+    wall = _fires(trigger, _wall(after, zone) - CLOCKS_MOVE)
+    while wall is not None:
         at = wall.replace(tzinfo=zone).astimezone(UTC)  # fold 0: the first of two, or as much later than none
         if at > after:
             return at
+        wall = _fires(trigger, wall)
     return None
 
 
