@@ -13,6 +13,7 @@ from ..domain.source import SourceKind
 from ..domain.verdict import WORDS, Verdict
 from . import manifest
 from .daily import FOLDER_NAME as CHECKS
+from .review_files import REVIEWS
 from .snapshots import FOLDER
 from .warc_walk import TornError, walk
 
@@ -40,7 +41,7 @@ class Archive:
             self._sort_in(path)
 
     def _sort_in(self, path: Path) -> None:
-        if (day := manifest.day_of(path.name)) is None:
+        if (day := manifest.day_of(path.name)) is None or path.parent.name == REVIEWS:
             return
         if path.name.endswith(".json") or path.parent.name == CHECKS:
             self._by_day.setdefault(day, []).append(path)

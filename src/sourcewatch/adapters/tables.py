@@ -292,4 +292,23 @@ prunings = Table(  # a fact: rows of checks that ended before *until_at* may be 
     Column("rule", String(200), nullable=False),
 )
 
-FACTS = ("runs", "checks", "versions", "messages", "audits", "dropped", "prunings")
+reviews = Table(  # a fact: what editors decide about a version; undoing is a decision, too
+    "reviews",
+    metadata,
+    Column("id", _key, primary_key=True),
+    Column("key", String(40), nullable=False),
+    Column("source", String(120), ForeignKey("sources.id"), nullable=False),
+    Column("record", String(60), nullable=False),
+    Column("version", _key, ForeignKey("versions.id")),
+    Column("at", Moment, nullable=False),
+    Column("by", String(120), nullable=False),
+    Column("decision", String(20), nullable=False),
+    Column("holds", String(20)),
+    Column("after", String(40), nullable=False),
+    Column("note", Text, nullable=False),
+    UniqueConstraint("key"),
+    UniqueConstraint("source", "record", "after"),  # one decision follows another: two editors cannot overwrite
+    Index("ix_reviews_version", "version"),
+)
+
+FACTS = ("runs", "checks", "versions", "messages", "audits", "dropped", "prunings", "reviews")

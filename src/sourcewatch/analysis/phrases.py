@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .phrases_access import ACCESS
+from .phrases_desk import DESK
+
 # key: (zh-CN, en)
 _SENTENCES: Mapping[str, tuple[str, str]] = {
     "unread_unknown": (
@@ -228,10 +231,13 @@ class _Count(int):
         return f"{int(self)} {noun}{'' if self == 1 else 's'}" if noun else str(int(self))
 
 
+_ALL = {**_SENTENCES, **DESK, **ACCESS}
+
+
 def say(key: str, language: str, **values: object) -> str:
     """One sentence. Raises KeyError for a key that nobody wrote: an untranslated string is a defect."""
     counted = {k: _Count(v) if isinstance(v, int) else v for k, v in values.items()}
-    return _SENTENCES[key][0 if language == "zh-CN" else 1].format(**counted)
+    return _ALL[key][0 if language == "zh-CN" else 1].format(**counted)
 
 
 def word(verdict: str, language: str) -> str:

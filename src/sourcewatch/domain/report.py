@@ -7,6 +7,7 @@ from datetime import datetime
 
 from .change import Drift, Edit, Sighting, Significance
 from .message import News
+from .review import Review
 from .source import Claim, Quote, Site, Source
 from .standing import Standing
 
@@ -26,7 +27,8 @@ class QuoteLine:
     """A quote and how the newest version holds it. *stood_at*: when it last stood, None for never.
 
     *unread* is the standing of the figure that is the quote's only evidence, when that could not be read; *page* that
-    of the page which shows the figure. *by_hand* names the person whose reading this is, or is "".
+    of the page which shows the figure. *figure* is that figure, read or not. *by_hand* names the person whose reading
+    this is, or is "".
     """
 
     source: Source
@@ -37,6 +39,7 @@ class QuoteLine:
     unread: Line | None = None
     page: Line | None = None
     by_hand: str = ""
+    figure: Line | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,8 @@ class Picture:
 class ChangeLine:
     """A change between two versions of one source, with its edits; of a figure the *pictures* before and after.
 
-    *by_hand* names the person who read the newer version, or is "".
+    *by_hand* names the person who read the newer version, or is "". *review* is the newest decision about it; *id*
+    names it on the desk.
     """
 
     source: Source
@@ -76,6 +80,8 @@ class ChangeLine:
     parent: Source | None = None
     pictures: tuple[Picture | None, Picture | None] = (None, None)
     by_hand: str = ""
+    review: Review | None = None
+    id: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 import typer
 
 from .. import __version__
-from . import archive_commands as archive_commands  # each module of commands registers its own
+from . import access_commands as access_commands  # each module of commands registers its own
+from . import archive_commands as archive_commands
 from . import cited_commands as cited_commands
+from . import export_commands as export_commands
 from . import lookback_commands as lookback_commands
 from . import notify_commands
+from . import review_commands as review_commands
 from . import serve_commands as serve_commands
-from .base import app, db_app, export_app, given, opened, source_of, sources_app, told, version_at
+from .base import app, db_app, given, opened, source_of, sources_app, told, version_at
 
 if TYPE_CHECKING:
     from .wiring import House
@@ -87,8 +90,8 @@ def run(
 ) -> int:
     """One pass over what is due: fetch, judge, keep, compare."""
     import asyncio
-    import json
 
+    from ..analysis.data_files import as_json
     from ..analysis.voice import Voice
     from . import shown, wiring
     from .progress import Progress, Reader
@@ -110,7 +113,7 @@ def run(
                 lines.append(line)
                 progress.step(line)
                 if json_:
-                    reader.line(json.dumps(line, ensure_ascii=False))
+                    reader.line(as_json(line))
 
             tally = asyncio.run(wiring.run_pass(house, ids or [], all_of_them=all_, told=checked))
         if house.settings.editors:
@@ -130,7 +133,7 @@ def _found(house: House, lines: list[dict[str, Any]], wanted: list[str], ids: li
     from ..services import publish
     from .wiring import now
 
-    seen = publish.report(house.settings, house.ledger, now())
+    seen = publish.report(house.settings, house.ledger, now(), desk=house.reviews.desk())
     found = {
         "dead": {x.source.id for x in seen.unreadable if x.standing.dead},
         "quote": {g.source.id for g in seen.quotes},
@@ -165,7 +168,9 @@ def report(
     with opened() as house:
         moment = wiring.now()
         after = since_of(since, house.settings.site.timezone, moment)
-        values = publish.report(house.settings, house.ledger, moment, after, house.snapshots, house.outbox)
+        values = publish.report(
+            house.settings, house.ledger, moment, after, house.snapshots, house.outbox, house.reviews.desk()
+        )
         single = out is not None and len(wanted) == 1 and (str(out) == "-" or out.suffix)
         if single and str(out) == "-":
             typer.echo(writers[wanted[0]](values, language), nl=False)
@@ -184,20 +189,16 @@ def report(
 @app.command()
 def status(json_: Annotated[bool, typer.Option("--json", help="The site's data as JSON.")] = False) -> int:
     """Where every source stands now."""
-    import json
     from dataclasses import replace
 
+    from ..analysis.data_files import as_json
     from ..analysis.voice import Voice
-    from ..services import publish
+    from ..services import publish, site_data
     from . import shown, wiring
 
     with opened() as house:
         if json_:
-            typer.echo(
-                json.dumps(
-                    publish.last_accessed(house.settings, house.ledger, wiring.now()), ensure_ascii=False, indent=1
-                )
-            )
+            typer.echo(as_json(site_data.last_accessed(house.settings, house.ledger, house.site, wiring.now()), 1))
             return 0
         seen = publish.view(house.settings, house.ledger, wiring.now())
         due = house.queue.times()
@@ -248,9 +249,11 @@ def why(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
         if changes:
             edits, title = unpack_edits(changes[0].packed)
             typer.echo(shown.weighed(changes[0], edits, title))
-            first, newest = (versions := house.ledger.versions(source.id))[0], versions[-1]
-            then, here = (unpack(house.ledger.packed_document(v.id)) for v in (first, newest))
-            typer.echo(shown.drifted(first, drift(then, here)))
+            versions = house.ledger.versions(source.id)
+            accepted = house.reviews.desk().accepted.get(source.id)
+            base = next((v for v in versions if accepted and v.id == accepted.version), versions[0])
+            then, here = (unpack(house.ledger.packed_document(v.id)) for v in (base, versions[-1]))
+            typer.echo(shown.drifted(base, drift(then, here), accepted))
     return 0
 
 
@@ -284,43 +287,16 @@ def diff(
     return 0
 
 
-@export_app.command("last-accessed")
-def export_last_accessed(out: Annotated[Path | None, typer.Option(help="A file; stdout by default.")] = None) -> int:
-    """When each source was last read, as JSON."""
-    import json
-
-    from ..services import publish
-    from . import wiring
-    from .files import write_whole
-
-    with opened() as house:
-        text = (
-            json.dumps(publish.last_accessed(house.settings, house.ledger, wiring.now()), ensure_ascii=False, indent=1)
-            + "\n"
-        )
-        if out is None or str(out) == "-":
-            typer.echo(text, nl=False)
-        else:
-            write_whole(out, text)
-            typer.echo(str(out))
-    return 0
-
-
 @sources_app.command("list")
 def sources_list(json_: Annotated[bool, typer.Option("--json")] = False) -> int:
     """Every declared source."""
-    import json
-
+    from ..analysis.data_files import as_json
     from . import shown, wiring
 
     settings = wiring.read_settings(given.config)
     rows = [(s.id, s.tier, s.url or ("on its page" if s.parent else "unlocated"), s.title) for s in settings.sources]
     if json_:
-        typer.echo(
-            json.dumps(
-                [dict(zip(("id", "tier", "url", "title"), r, strict=True)) for r in rows], ensure_ascii=False, indent=1
-            )
-        )
+        typer.echo(as_json([dict(zip(("id", "tier", "url", "title"), r, strict=True)) for r in rows], 1))
     else:
         typer.echo(shown.columns(("source", "tier", "address", "title"), rows))
     return 0

@@ -14,6 +14,7 @@ from ..domain.check import Span
 from ..domain.kept import ChangeRow, DueRow, VersionRow
 from ..domain.memento import Dropped
 from ..domain.report import Line
+from ..domain.review import Review
 from ..domain.verdict import WORDS
 
 MOST_LINES = 20
@@ -183,9 +184,10 @@ def weighed(row: ChangeRow, edits: Sequence[Edit], title: tuple[str, str] | None
     return "\n".join(out)
 
 
-def drifted(first: VersionRow, since: Drift) -> str:
-    """How far the newest version is from the first, which is the one that the site came to cite."""
+def drifted(base: VersionRow, since: Drift, accepted: Review | None) -> str:
+    """How far the newest version is from the one that the site cites: the one that an editor accepted, or the first."""
+    which = f"version that {plain(accepted.by)} accepted" if accepted else "first version"
     return (
-        f"since the first version ({first.captured_at:%Y-%m-%d}): kept {since.kept:.2f}, "
+        f"since the {which} ({base.captured_at:%Y-%m-%d}): kept {since.kept:.2f}, "
         f"new {since.novelty:.2f}: {since.extent}"
     )

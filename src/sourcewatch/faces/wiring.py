@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from ..adapters.outbox import Outbox
     from ..adapters.queue_rows import Queue
     from ..adapters.retention import Retention
+    from ..adapters.reviews import Reviews
+    from ..adapters.site_rows import SiteRows
     from ..adapters.snapshots import Snapshots
+    from ..adapters.tokens import Tokens
     from ..analysis.judge import Task
     from ..domain.audit import Audit
     from ..domain.check import Judgement
@@ -67,6 +70,9 @@ class House:
     retention: Retention
     archive: ArchiveRows
     outbox: Outbox
+    reviews: Reviews
+    site: SiteRows
+    tokens: Tokens
 
 
 def read_settings(path: Path, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -102,7 +108,10 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
     from ..adapters.outbox import Outbox
     from ..adapters.queue_rows import Queue
     from ..adapters.retention import Retention
+    from ..adapters.reviews import Reviews
+    from ..adapters.site_rows import SiteRows
     from ..adapters.snapshots import Snapshots
+    from ..adapters.tokens import Tokens
 
     settings = read_settings(path, environ)
     folder = (data or path.parent).absolute()
@@ -125,6 +134,9 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
             retention=Retention(engine, folder),
             archive=ArchiveRows(engine),
             outbox=Outbox(engine),
+            reviews=Reviews(engine, folder),
+            site=SiteRows(engine),
+            tokens=Tokens(folder),
         )
         mirror(house, now())  # whoever only reads asks about the addresses of today, too
         yield house
@@ -240,7 +252,19 @@ async def _rebuild(
             rebuilder = Rebuilder(
                 house.settings, house.ledger, house.snapshots, archive, rereading, threads, clock, known, told
             )
-            return await rebuilder.rebuild(versions_only=versions_only)
+            done = await rebuilder.rebuild(versions_only=versions_only)
+            done.lost += await threads.rows(_decisions, house)
+            return done
+
+
+def _decisions(house: House) -> list[tuple[str, str]]:
+    """Bring in the decisions that no row knows; what could not be, as (path, sentence)."""
+    lost: list[tuple[str, str]] = []
+    versions = house.audits.records()
+    for path, review in house.reviews.files.read(lost):
+        if why := house.reviews.bring_in(review, versions):
+            lost.append((path, why))
+    return lost
 
 
 def retain(house: House, at: datetime, *, apply: bool = False, locked: bool = False) -> Removal:

@@ -5,32 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
-from ..analysis import dates
 from ..analysis.telling import with_declared
 from ..domain.change import Sighting, SightingKind, unpack_edits
 from ..domain.errors import StorageError
 from ..domain.kept import ChangeRow, Quoted, VersionRow
 from ..domain.report import ChangeLine, ClaimLine, Line, Picture, QuoteGroup, QuoteLine, Report
+from ..domain.review import Desk, Review, Subject
 from ..domain.source import Quote, Settings, Source, SourceKind
 from ..domain.standing import Standing
 from .ports import Ledger, Outbox, Snapshots
 
 SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})  # no SVG: it may hold scripts
 MOST_PICTURE_BYTES = 400_000  # a report is one file that is mailed
+UNDECIDED = Desk()
 MOST_CHANGES = 500  # newest first; a longer report is not read
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Everything of the ledger that a report or an export needs, read once."""
+    """Everything of the ledger that a report or an export needs, read once. *desk*: what editors decided."""
 
     settings: Settings
     now: datetime
     sources: Mapping[str, Source]
     standings: Mapping[str, Standing]
     quoted: Mapping[str, list[Quoted]]
+    desk: Desk = UNDECIDED
 
     def line(self, source: Source) -> Line:
         parent = self.sources.get(source.parent) if source.parent else None
@@ -40,8 +41,14 @@ class View:
         return [s for s in self.sources.values() if s.parent == page.id]
 
 
-def view(settings: Settings, ledger: Ledger, now: datetime) -> View:
-    """Read the ledger. Figures that pages were seen to show stand beside the declared sources."""
+def view(settings: Settings, ledger: Ledger, now: datetime, desk: Desk = UNDECIDED) -> View:
+    """Read the ledger."""
+    sources = known(settings, ledger)
+    return View(settings, now, sources, ledger.standings(now), ledger.newest_sightings(), desk)
+
+
+def known(settings: Settings, ledger: Ledger) -> dict[str, Source]:
+    """Every source by its id: figures that pages were seen to show stand beside the declared ones."""
     declared = {s.id: s for s in settings.sources}
     found: dict[str, Source] = {}
     for figure in ledger.figures():
@@ -50,7 +57,7 @@ def view(settings: Settings, ledger: Ledger, now: datetime) -> View:
             found[figure.id] = replace(declared[figure.id], url=figure.url)
         elif page is not None:
             found[figure.id] = replace(figure, cited_on=page.cited_on, every_s=page.every_s)
-    return View(settings, now, declared | found, ledger.standings(now), ledger.newest_sightings())
+    return declared | found
 
 
 def report(
@@ -60,13 +67,14 @@ def report(
     since: datetime | None = None,
     snapshots: Snapshots | None = None,
     outbox: Outbox | None = None,
+    desk: Desk = UNDECIDED,
 ) -> Report:
     """The report of everything that happened since, and of where everything stands now.
 
     Changed pictures are read back from *snapshots*, where given, to be shown side by side; what was told, and what
-    could not be delivered, from *outbox*.
+    could not be delivered, from *outbox*. What an editor has accepted (*desk*) needs nobody any more.
     """
-    seen = view(settings, ledger, now)
+    seen = view(settings, ledger, now, desk)
     quotes, unverified = _quotes(seen)
     changes = _changes(seen, ledger, since, snapshots)
     changed = {c.source.id for c in changes}
@@ -112,11 +120,20 @@ def _quotes(seen: View) -> tuple[list[QuoteGroup], list[QuoteGroup]]:
     for source in seen.settings.sources:
         known = {q.sighting.quote: q for q in seen.quoted.get(source.id, [])}
         lines = [_quote_line(seen, source, quote, known.get(quote.key)) for quote in source.quotes]
-        need = [x for x in lines if x is not None and not x.sighting.stands]
+        need = [x for x in lines if x is not None and not x.sighting.stands and not _accepted(seen, x)]
         for group, of_figures in ((broken, False), (unverified, True)):
             if some := tuple(x for x in need if (x.sighting.kind is SightingKind.UNVERIFIED) == of_figures):
                 group.append(QuoteGroup(source, some))
     return broken, unverified
+
+
+def _accepted(seen: View, line: QuoteLine) -> bool:
+    """Whether an editor has accepted the quote as it stands; a picture only as long as it can be read."""
+    source = line.figure.source if line.figure else line.source
+    standing = seen.standings.get(source.id, Standing())
+    if line.figure and standing.failing_since is not None:
+        return False
+    return seen.desk.covers(source.id, line.sighting, standing.version)
 
 
 def _quote_line(seen: View, source: Source, quote: Quote, known: Quoted | None) -> QuoteLine | None:
@@ -136,7 +153,7 @@ def _quote_line(seen: View, source: Source, quote: Quote, known: Quoted | None) 
     sighting = Sighting(quote.key, SightingKind.UNVERIFIED, layer="figure", reason=reason)
     page = line.parent if line is not None else None
     on_page = seen.line(page) if page is not None else None
-    return QuoteLine(source, quote, sighting, known.seen_at if known else None, None, unread, on_page)
+    return QuoteLine(source, quote, sighting, known.seen_at if known else None, None, unread, on_page, figure=line)
 
 
 def _named_figure(seen: View, page: Source, quote: Quote) -> Source | None:
@@ -179,7 +196,15 @@ def _change_line(
         parent=seen.sources.get(source.parent) if source.parent else None,
         pictures=(_picture(before, snapshots), _picture(after, snapshots)),
         by_hand=row.by_hand,
+        review=_standing_review(seen, Subject(source.id, after.record_id)),
+        id=row.id,
     )
+
+
+def _standing_review(seen: View, subject: Subject) -> Review | None:
+    """The newest decision about a version, where one holds."""
+    review = seen.desk.newest.get(subject)
+    return review if review is not None and review.holds else None
 
 
 def _picture(version: VersionRow, snapshots: Snapshots | None) -> Picture | None:
@@ -204,54 +229,3 @@ def _claims(seen: View) -> list[ClaimLine]:
             carriers.append((seen.line(source), stand, len(own)))
         lines.append(ClaimLine(claim, tuple(carriers)))
     return lines
-
-
-def last_accessed(settings: Settings, ledger: Ledger, now: datetime) -> dict[str, Any]:
-    """The site's data (contract): every declared source, with the date of the last check that read it."""
-    seen = view(settings, ledger, now)
-    return {
-        "generated_at": _z(now),
-        "site": settings.site.url,
-        "sources": {s.id: _dated(seen, s) for s in settings.sources},
-    }
-
-
-def _dated(seen: View, source: Source) -> dict[str, Any]:
-    standing, zone = seen.standings.get(source.id, Standing()), seen.settings.site.timezone
-    at = standing.last_accessed
-    return {
-        "url": source.url,
-        "title": source.title,
-        "tier": source.tier,
-        "last_accessed": _z(at) if at else None,
-        "precision": "minute" if at else None,
-        "date": dates.local_day(at, zone).isoformat() if at else None,
-        "text": {code: dates.accessed(at, zone, code) for code in dates.LANGUAGES} if at else None,
-        "by_hand": _by_hand(standing, zone),
-        "verdict": standing.verdict.word if standing.verdict else None,
-        "failing_since": _z(standing.failing_since) if standing.failing_since else None,
-        "dead": standing.dead,
-        "memento": None,
-        "unread": [
-            {
-                "url": figure.url,
-                "alt": figure.alt,
-                "verdict": there.verdict.word if there.verdict else None,
-                "since": _z(there.failing_since),
-            }
-            for figure in seen.figures(source)
-            if (there := seen.standings.get(figure.id, Standing())).failing_since is not None
-        ],
-    }
-
-
-def _by_hand(standing: Standing, zone: str) -> dict[str, Any] | None:
-    """Who read the source since the machine did: a claim of that person's, beside the machine's date."""
-    if standing.by_hand_at is None:
-        return None
-    day = dates.local_day(standing.by_hand_at, zone).isoformat()
-    return {"by": standing.by_hand_by, "at": _z(standing.by_hand_at), "date": day}
-
-
-def _z(at: datetime | None) -> str | None:
-    return at.strftime("%Y-%m-%dT%H:%M:%SZ") if at else None
