@@ -45,6 +45,7 @@ ONE_ROOM = {
         "adapters/change_rows.py",
         "adapters/site_rows.py",
         "adapters/reviews.py",
+        "adapters/desk_rows.py",
     },
     "alembic": {"adapters/database.py"},
     "warcio": {"adapters/warc.py", "adapters/brought_warc.py"},

@@ -11,7 +11,7 @@ from typing import Any
 from site_of_pages import write_sources
 from sourcewatch.analysis import render
 from sourcewatch.faces import wiring
-from sourcewatch.services import publish
+from sourcewatch.services import publish, site_data
 
 
 class Watch:
@@ -38,4 +38,4 @@ class Watch:
         )
 
     def dates(self, at: datetime) -> dict[str, Any]:
-        return dict(self.ask(lambda h: publish.last_accessed(h.settings, h.ledger, at))["sources"])
+        return dict(self.ask(lambda h: site_data.last_accessed(h.settings, h.ledger, h.site, at))["sources"])

@@ -28,7 +28,7 @@ from sourcewatch.domain.brought import NotUsable
 from sourcewatch.faces import lookback, wiring
 from sourcewatch.faces.cli import app
 from sourcewatch.faces.shown import history
-from sourcewatch.services import publish
+from sourcewatch.services import publish, site_data
 from watch import Watch
 
 MACHINE = datetime(2026, 10, 20, 11, 3, tzinfo=UTC)
@@ -325,7 +325,7 @@ def test_by_hand_is_said_everywhere(cited: Cited) -> None:
 
     def told(h: wiring.House) -> tuple[Any, ...]:
         seen = publish.report(h.settings, h.ledger, NOW, MACHINE)
-        dated = publish.last_accessed(h.settings, h.ledger, NOW)["sources"]["p"]
+        dated = site_data.last_accessed(h.settings, h.ledger, h.site, NOW)["sources"]["p"]
         rows = history(h.ledger.spans("p"), h.ledger.versions("p"), h.archive.dropped("p"))
         return render.markdown(seen), render.html(seen, "zh-CN"), json.loads(render.as_json(seen)), dated, rows
 

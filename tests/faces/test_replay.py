@@ -272,7 +272,7 @@ def test_methods_and_errors_are_told_in_a_sentence(face: Face) -> None:
     for answer in (head, post, face.ask("/nothing")):
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["content-security-policy"].startswith("default-src 'none'")
-        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["referrer-policy"] == "same-origin"
 
 
 def test_a_slow_read_of_the_storage_stops_nobody_else(face: Face) -> None:

@@ -20,7 +20,7 @@ from sourcewatch.analysis import render
 from sourcewatch.analysis.diff import apply, edits
 from sourcewatch.domain.document import unpack
 from sourcewatch.faces import wiring
-from sourcewatch.services import publish
+from sourcewatch.services import publish, site_data
 from watch import Watch
 
 START = datetime(2026, 10, 20, 3, 3, tzinfo=UTC)
@@ -250,7 +250,7 @@ def test_a_pass_on_postgresql_finds_what_one_on_sqlite_does(site: Site, tmp_path
     with wiring.open_house(path, None, environ) as house:
         for day in range(2):
             asyncio.run(wiring.run_pass(house, all_of_them=True, clock=partial(days, day)))
-        dated = publish.last_accessed(house.settings, house.ledger, days(2))["sources"]["p"]
+        dated = site_data.last_accessed(house.settings, house.ledger, house.site, days(2))["sources"]["p"]
         report = render.markdown(publish.report(house.settings, house.ledger, days(2), START))
     assert dated["last_accessed"] == "2026-10-21T03:03:00Z" and dated["verdict"] == "ok_partial"
     assert "connection refused" in report and not list(tmp_path.glob("*.db"))

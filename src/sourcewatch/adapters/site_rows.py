@@ -7,10 +7,11 @@ from datetime import datetime
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, event, select
+from sqlalchemy import Connection, Engine, Row, event, func, select
 
+from ..domain.change import STANDS, sighting_of
 from ..domain.check import Span
-from ..domain.kept import ChangeRow
+from ..domain.kept import ChangeRow, Quoted
 from ..domain.memento import Dropped, VersionListed, VersionShown
 from . import tables as t
 from .change_rows import CHANGES, change_of
@@ -76,13 +77,25 @@ class SiteRows:
         with storage("reading versions"), self._engine.connect() as c:
             return [_listed(row) for row in c.execute(query if after is None else query.where(v.id < after))]
 
+    def quoted(self, source: str, version: int) -> list[Quoted]:
+        """How a version holds the quotes of its source, and when each of them last stood in any version."""
+        s = t.sightings.c
+        stood = select(s.quote, func.max(s.seen_at).label("at")).where(s.source == source, s.kind.in_(STANDS))
+        with storage("reading sightings"), self._engine.connect() as c:
+            at = {row.quote: row.at for row in c.execute(stood.group_by(s.quote))}
+            found = c.execute(select(t.sightings).where(s.version == version).order_by(s.quote))
+            return [Quoted(sighting_of(r.quote, r.kind, r.score, r.facts), r.seen_at, at.get(r.quote)) for r in found]
+
     def changes(self, source: str | None, since: datetime | None, after: int | None, most: int) -> list[ChangeRow]:
         """Changes of which something is told, first seen at or after *since*."""
         k = t.changes.c
         query = CHANGES.where(k.told > 0).limit(most)
-        for given, condition in ((source, k.source == source), (since, k.seen_at >= since), (after, k.id < after)):
-            if given is not None:
-                query = query.where(condition)
+        if source is not None:
+            query = query.where(k.source == source)
+        if since is not None:
+            query = query.where(k.seen_at >= since)
+        if after is not None:
+            query = query.where(k.id < after)
         with storage("reading changes"), self._engine.connect() as c:
             return [change_of(row) for row in c.execute(query)]
 

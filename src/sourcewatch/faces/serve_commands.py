@@ -22,10 +22,13 @@ def serve(
     from . import logs
     from .serve import listen
     from .serve import serve as serving
+    from .web.access import may_listen
 
     logs.set_up(as_json=log_json)
-    with opened() as house, listen(host, port) as listening:
-        return asyncio.run(serving(house, given.config, listening))
+    with opened() as house:
+        may_listen(host, house.tokens.all())
+        with listen(host, port) as listening:
+            return asyncio.run(serving(house, given.config, listening))
 
 
 @db_app.command("backup")

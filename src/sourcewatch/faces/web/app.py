@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ipaddress
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -22,7 +23,9 @@ from starlette.routing import BaseRoute, Route
 
 from ...domain.errors import StorageError
 from ...services.replay import replay as replaying
-from . import replay
+from . import login, replay
+from .access import LOOPBACK, Access, Guarded, is_loopback
+from .data import Data
 from .pages import OWN_PAGES, said, style
 
 if TYPE_CHECKING:
@@ -30,23 +33,38 @@ if TYPE_CHECKING:
 
     from ..wiring import House
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 ANYWHERE = ("0.0.0.0", "::")
 
 
-def build(house: House, *, extra_routes: Sequence[BaseRoute] = (), bind: str = "127.0.0.1") -> Starlette:
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def build(
+    house: House,
+    *,
+    extra_routes: Sequence[BaseRoute] = (),
+    bind: str = "127.0.0.1",
+    clock: Callable[[], datetime] = utc_now,
+) -> Starlette:
     """The application over an open house; `request.app.state.house` is that house.
 
     It answers for loopback, for *bind* (where it listens) and for the host of `public_url`; any other Host is refused,
     which keeps a stranger's name from being pointed at us (DNS rebinding).
     """
+    public_url = house.settings.public_url
+    access = Access(house.tokens.all, local=is_loopback(bind), public_url=public_url)
+    data = Data(house, clock)
     app = Starlette(
-        routes=[Route("/style.css", style), *replay.routes(), *extra_routes],
-        middleware=[Middleware(_Manners, hosts=answered_for(bind, house.settings.public_url))],
+        routes=[Route("/style.css", style), *data.routes(), *login.routes(), *replay.routes(), *extra_routes],
+        middleware=[
+            Middleware(_Manners, hosts=answered_for(bind, public_url)),
+            Middleware(Guarded, access=access),
+        ],
         exception_handlers={HTTPException: _refused, StorageError: _storage_failed, Exception: _defect},
     )
     app.router.redirect_slashes = False  # an archived address ends as it ends
-    app.state.house = house
+    app.state.house, app.state.access, app.state.data = house, access, data
     app.state.replay = replaying(house.settings, house.archive, house.snapshots)
     return app
 

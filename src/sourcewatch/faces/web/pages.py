@@ -12,8 +12,9 @@ OWN_PAGES = {
     "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # with no-referrer a browser gives a form's Origin as null, even to ourselves
 }
+JSON_TOO = ("/last-accessed.json", "/changes")
 STYLE = """\
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, "Noto Sans CJK SC", sans-serif }
 body { margin: 0 auto; max-width: 72rem; padding: 0 1rem }
@@ -37,9 +38,9 @@ def page(title: str, body: str, *, language: str = "en", status: int = 200) -> H
 
 
 def said(request: Request, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
-    """One sentence as JSON under /api, as a page to who prefers HTML, else as text."""
+    """One sentence: as JSON where JSON is asked for, as a page to who prefers HTML, else as text."""
     response: Response
-    if request.url.path.startswith("/api/"):
+    if request.url.path.startswith("/api/") or request.url.path in JSON_TOO:
         response = JSONResponse({"error": sentence}, status)
     elif "text/html" in request.headers.get("accept", ""):
         response = page(sentence, f"<p>{escape(sentence)}</p>", status=status)
