@@ -12,6 +12,9 @@ from sourcewatch.domain.errors import ConfigError
 from sourcewatch.domain.mention import NewSource
 
 HEAD = '# whose file\n[site]\nname = "x" # a name\n[tiers.C]\ntitle = "c"\n'
+SHORT = '[[source]]\nid = "a"\ntier = "C"\ntitle = "A"\n'
+LONG = '[[source]]\nid = "a"\ntier = "C"\ntitle = """\n[[claim]]\n"""\n[[source.quote]]\nexact = "q"\n'
+CLAIM = '[[claim]]\nid = "z"\ntier = "C"\ntext = "t"\n'
 ROW = NewSource("https://b.example/", "B", "b", "C")
 
 
@@ -31,17 +34,8 @@ def added(path: Path, text: str, *rows: NewSource) -> str:
         (HEAD, HEAD, ""),
         (HEAD.rstrip("\n"), HEAD, ""),
         (HEAD + "# the end\n", HEAD + "# the end\n", ""),
-        (
-            HEAD + '[[source]]\nid = "a"\ntier = "C"\ntitle = """\n[[claim]]\n"""\n[[source.quote]]\nexact = "q"\n\n# claims\n\n# more\n'
-            '[[claim]]\nid = "z"\ntier = "C"\ntext = "t"\n',
-            HEAD + '[[source]]\nid = "a"\ntier = "C"\ntitle = """\n[[claim]]\n"""\n[[source.quote]]\nexact = "q"\n',
-            '\n# claims\n\n# more\n[[claim]]\nid = "z"\ntier = "C"\ntext = "t"\n',
-        ),
-        (
-            HEAD + '[[source]]\nid = "a"\ntier = "C"\ntitle = "A"\n# of the claim\n[[claim]]\nid = "z"\ntier = "C"\ntext = "t"\n',
-            HEAD + '[[source]]\nid = "a"\ntier = "C"\ntitle = "A"\n',
-            '\n# of the claim\n[[claim]]\nid = "z"\ntier = "C"\ntext = "t"\n',
-        ),
+        (HEAD + LONG + "\n# claims\n\n# more\n" + CLAIM, HEAD + LONG, "\n# claims\n\n# more\n" + CLAIM),
+        (HEAD + SHORT + "# of the claim\n" + CLAIM, HEAD + SHORT, "\n# of the claim\n" + CLAIM),
     ],
 )  # fmt: skip
 def test_a_row_stands_behind_the_last_source_and_comments_keep_their_places(

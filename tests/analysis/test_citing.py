@@ -112,7 +112,10 @@ CASES = [
     ("data/refs.toml", '# https://no.example\nu = "https://a.example/#x"', [("https://a.example/#x", 2, "", False)]),
     (
         "a.astro", ASTRO,
-        [("https://k.example/", 3, "", False), ("https://c.example/", 5, "", False), ("https://d.example", 6, "D", False)],
+        [
+            ("https://k.example/", 3, "", False), ("https://c.example/", 5, "", False),
+            ("https://d.example", 6, "D", False),
+        ],
     ),
     (
         "a.mdx", 'import X from "https://cdn.example/x.js"\n\n<Cite\n  url="https://a.example/q"\n/>\n',
