@@ -12,7 +12,7 @@ from sqlalchemy import Engine, func, select
 from test_ledger import AT, HOUR, SOURCE, URL, change_between, new, same
 
 from sourcewatch.adapters import tables as t
-from sourcewatch.adapters.incident_rows import incidents
+from sourcewatch.adapters.incident_rows import incidents, settle_run
 from sourcewatch.adapters.ledger import Ledger
 from sourcewatch.adapters.outbox import Outbox
 from sourcewatch.analysis.incidents import settle
@@ -124,6 +124,22 @@ def test_an_end_that_fails_leaves_neither_an_end_nor_half_a_settlement(ledger: L
     assert told(engine) == [] and incidents(engine) == [] and ledger.last_run() is None
     ledger.end_run(run, AT + HOUR, None, settle)
     assert len(told(engine)) == len(incidents(engine)) == 1
+
+
+def test_a_long_death_is_counted_on_and_ends_once(ledger: Ledger, engine: Engine) -> None:
+    passes(ledger, [new("one", AT)])
+    for day in range(1, 12):
+        passes(ledger, [failed("gone", AT + day * DAY)])
+    [incident] = incidents(engine)
+    assert incident.dead and incident.failures == 11
+    with engine.begin() as c:
+        settle_run(c, ledger.begin_run(AT + 12 * DAY, "run", "0") - 1, AT + 12 * DAY, settle)  # once more: nothing new
+    assert incidents(engine) == [incident]
+    passes(ledger, [same(1, AT + 12 * DAY)])
+    passes(ledger, [same(1, AT + 14 * DAY)])
+    [incident] = incidents(engine)
+    assert incident.closed_at == AT + 12 * DAY and not incident.dead
+    assert [kind for kind, _ in told(engine)] == ["failing", "dead", "recovered"]
 
 
 def test_a_void_run_settles_nothing_and_is_never_counted(ledger: Ledger, engine: Engine) -> None:

@@ -175,6 +175,18 @@ def test_no_letter_is_longer_than_it_may_be_and_nothing_is_dropped_unsaid(
     assert shown == len(items) or voice.say("m_more", n=len(items) - shown + 1) in body
 
 
+def test_sixty_broken_quotes_of_one_source_are_begun_and_cut() -> None:
+    told = [
+        news(
+            MessageKind.QUOTE, NUMBERS | {"quote": f"q{n}", "exact": f"{n} " + "x" * 400}, id_=n, key=f"quote:r:q{n}:7"
+        )
+        for n in range(60)
+    ]
+    _, body = telling.letter(told, EN, "Notes")
+    assert telling.MOST_CHARS * 0.9 < len(body) <= telling.MOST_CHARS and body.endswith("…")
+    assert body.startswith("Figures in a quote changed: DeepServe README\n“0 xxx")
+
+
 def test_a_quiet_week_and_a_trial_say_what_they_are() -> None:
     title, body = telling.quiet(EN, "Notes", 1)
     assert title == "[Notes] · weekly digest" and body.startswith("All quiet this week") and "1 message went" in body

@@ -84,9 +84,11 @@ def _case(c: Connection, source: str) -> Case:
         .join(t.sources, s.id == k.source)
         .where(k.source == source, k.accessed.is_(True), k.by_hand.is_(False), OWN_ADDRESS)
     ).scalar()
-    if last is not None:
-        since = k.last_at > incident.updated_at if incident is not None else false()
-        own = own.where(or_(k.last_at >= last, since))
+    new = k.last_at >= incident.updated_at if incident is not None else false()
+    if incident is not None and incident.dead:  # no strike counts any more: of a long death only what is new is read
+        own = own.where(or_(k.last_at == last, new) if last is not None else new)
+    elif last is not None:
+        own = own.where(or_(k.last_at >= last, new))
     spans = tuple(span_of(r) for r in c.execute(own))
     return Case(source, SourceKind(row.kind), incident, spans, row.retired_at is not None)
 
