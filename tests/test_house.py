@@ -46,6 +46,7 @@ ONE_ROOM = {
         "adapters/site_rows.py",
         "adapters/reviews.py",
         "adapters/desk_rows.py",
+        "adapters/search.py",
     },
     "alembic": {"adapters/database.py"},
     "warcio": {"adapters/warc.py", "adapters/brought_warc.py"},

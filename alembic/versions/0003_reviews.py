@@ -34,12 +34,10 @@ def upgrade() -> None:
         sa.UniqueConstraint("key", name=op.f("uq_reviews_key")),
         sa.UniqueConstraint("source", "record", "after", name=op.f("uq_reviews_source_record_after")),
     )
-    with op.batch_alter_table("reviews", schema=None) as batch_op:
-        batch_op.create_index("ix_reviews_version", ["version"], unique=False)
+    op.create_index("ix_reviews_version", "reviews", ["version"])
+    op.create_index("ix_changes_desk", "changes", ["source", "to_version", "told", "significance", "seen_at"])
 
 
 def downgrade() -> None:
-    with op.batch_alter_table("reviews", schema=None) as batch_op:
-        batch_op.drop_index("ix_reviews_version")
-
+    op.drop_index("ix_changes_desk", "changes")
     op.drop_table("reviews")

@@ -178,6 +178,7 @@ changes = Table(
     UniqueConstraint("to_version"),
     Index("ix_changes_seen_at", "seen_at"),
     Index("ix_changes_source", "source"),
+    Index("ix_changes_desk", "source", "to_version", "told", "significance", "seen_at"),  # counted without the edits
 )
 
 sightings = Table(

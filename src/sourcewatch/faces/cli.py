@@ -17,6 +17,7 @@ from . import export_commands as export_commands
 from . import lookback_commands as lookback_commands
 from . import notify_commands
 from . import review_commands as review_commands
+from . import search_commands as search_commands
 from . import serve_commands as serve_commands
 from .base import app, db_app, given, opened, source_of, sources_app, told, version_at
 

@@ -18,12 +18,14 @@ from ..domain.errors import StorageError
 if TYPE_CHECKING:
     from ..adapters.archive_rows import ArchiveRows
     from ..adapters.audits import Audits
+    from ..adapters.desk_rows import DeskRows
     from ..adapters.guard import Resolve
     from ..adapters.ledger import Ledger
     from ..adapters.outbox import Outbox
     from ..adapters.queue_rows import Queue
     from ..adapters.retention import Retention
     from ..adapters.reviews import Reviews
+    from ..adapters.search import Search
     from ..adapters.site_rows import SiteRows
     from ..adapters.snapshots import Snapshots
     from ..adapters.tokens import Tokens
@@ -71,6 +73,8 @@ class House:
     archive: ArchiveRows
     outbox: Outbox
     reviews: Reviews
+    desk: DeskRows
+    search: Search
     site: SiteRows
     tokens: Tokens
 
@@ -104,11 +108,13 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
     from ..adapters import database
     from ..adapters.archive_rows import ArchiveRows
     from ..adapters.audits import Audits
+    from ..adapters.desk_rows import DeskRows
     from ..adapters.ledger import Ledger
     from ..adapters.outbox import Outbox
     from ..adapters.queue_rows import Queue
     from ..adapters.retention import Retention
     from ..adapters.reviews import Reviews
+    from ..adapters.search import Search
     from ..adapters.site_rows import SiteRows
     from ..adapters.snapshots import Snapshots
     from ..adapters.tokens import Tokens
@@ -135,6 +141,8 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
             archive=ArchiveRows(engine),
             outbox=Outbox(engine),
             reviews=Reviews(engine, folder),
+            desk=DeskRows(engine),
+            search=Search(engine, folder),
             site=SiteRows(engine),
             tokens=Tokens(folder),
         )

@@ -75,7 +75,7 @@ def report(
     could not be delivered, from *outbox*. What an editor has accepted (*desk*) needs nobody any more.
     """
     seen = view(settings, ledger, now, desk)
-    quotes, unverified = _quotes(seen)
+    quotes, unverified = in_need(seen)
     changes = _changes(seen, ledger, since, snapshots)
     changed = {c.source.id for c in changes}
     lines = [seen.line(s) for s in seen.sources.values() if s.url or s.id in seen.standings]
@@ -113,8 +113,11 @@ def moved(line: Line) -> bool:
     return verdict is not None and verdict.word in ("redirected_permanent", "redirected_meta") and not line.source.read
 
 
-def _quotes(seen: View) -> tuple[list[QuoteGroup], list[QuoteGroup]]:
-    """Quotes that do not stand, and quotes that nobody could verify because their only evidence is a figure."""
+def in_need(seen: View) -> tuple[list[QuoteGroup], list[QuoteGroup]]:
+    """Quotes that do not stand, and quotes that nobody could verify because their only evidence is a figure.
+
+    What an editor has accepted as it is needs nobody.
+    """
     broken: list[QuoteGroup] = []
     unverified: list[QuoteGroup] = []
     for source in seen.settings.sources:

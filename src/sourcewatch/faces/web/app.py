@@ -23,7 +23,7 @@ from starlette.routing import BaseRoute, Route
 
 from ...domain.errors import StorageError
 from ...services.replay import replay as replaying
-from . import login, replay
+from . import desk, login, replay
 from .access import LOOPBACK, Access, Guarded, is_loopback
 from .data import Data
 from .pages import OWN_PAGES, said, style
@@ -56,7 +56,14 @@ def build(
     access = Access(house.tokens.all, local=is_loopback(bind), public_url=public_url)
     data = Data(house, clock)
     app = Starlette(
-        routes=[Route("/style.css", style), *data.routes(), *login.routes(), *replay.routes(), *extra_routes],
+        routes=[
+            Route("/style.css", style),
+            *data.routes(),
+            *login.routes(),
+            *replay.routes(),
+            *desk.routes(house, clock),
+            *extra_routes,
+        ],
         middleware=[
             Middleware(_Manners, hosts=answered_for(bind, public_url)),
             Middleware(Guarded, access=access),

@@ -1,0 +1,115 @@
+"""Search in the texts of all versions: an index beside the database, made of it, and made again when it is deleted.
+
+SQLite's FTS5 with trigrams, whatever database holds the facts: it finds Chinese without knowing its words. A paragraph
+that a hundred versions share is one row with the first and the last of them, so the index grows with what was written,
+not with how often it was read.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from threading import Lock
+
+from sqlalchemy import Engine, select
+
+from ..domain.document import unpack
+from ..domain.errors import StorageError
+from ..domain.search import Hit
+from . import tables as t
+from .database import storage
+
+FILE = "search.db"
+TRIGRAM = 3  # shorter words are looked for in every paragraph
+MOST_CHARS = 4_000  # of one paragraph; a page without structure is cut into pieces of this length
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS paragraphs (
+  id INTEGER PRIMARY KEY, source TEXT NOT NULL, digest BLOB NOT NULL, text TEXT NOT NULL,
+  first INTEGER NOT NULL, last INTEGER NOT NULL, UNIQUE (source, digest));
+CREATE VIRTUAL TABLE IF NOT EXISTS found USING fts5(
+  text, content='paragraphs', content_rowid='id', tokenize='trigram');
+CREATE TABLE IF NOT EXISTS done (version INTEGER NOT NULL);
+"""
+
+
+class Search:
+    """The index under *data*. Raises StorageError."""
+
+    def __init__(self, engine: Engine, data: Path) -> None:
+        self._engine, self._path, self._lock = engine, data / FILE, Lock()
+
+    def fill(self, most: int) -> int:
+        """Take in up to *most* versions that the index does not know, oldest first; how many there were."""
+        with self._lock, self._opened() as index:
+            last = index.execute("SELECT coalesce(max(version), 0) FROM done").fetchone()[0]
+            taken = 0
+            for version, source, packed in self._documents(int(last), most):
+                self._take_in(index, version, source, packed)
+                taken += 1
+            index.commit()
+            return taken
+
+    def _documents(self, after: int, most: int) -> list[tuple[int, str, bytes]]:
+        v, d = t.versions.c, t.documents.c
+        query = select(v.id, v.source, d.packed).join(t.documents, d.version == v.id).where(v.id > after)
+        with storage("reading documents"), self._engine.connect() as c:
+            return [(r.id, r.source, bytes(r.packed)) for r in c.execute(query.order_by(v.id).limit(most))]
+
+    def _take_in(self, index: sqlite3.Connection, version: int, source: str, packed: bytes) -> None:
+        document = unpack(packed)
+        texts = [document.title, *(b.text for b in document.visible)]
+        pieces = {p for text in texts for p in _pieces(text) if p.strip()}
+        for text in sorted(pieces):
+            digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).digest()
+            grown = index.execute(
+                "UPDATE paragraphs SET last = ? WHERE source = ? AND digest = ?", (version, source, digest)
+            )
+            if not grown.rowcount:
+                clean = text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+                row = index.execute(
+                    "INSERT INTO paragraphs (source, digest, text, first, last) VALUES (?, ?, ?, ?, ?)",
+                    (source, digest, clean, version, version),
+                )
+                index.execute("INSERT INTO found (rowid, text) VALUES (?, ?)", (row.lastrowid, clean))
+        index.execute("DELETE FROM done")
+        index.execute("INSERT INTO done (version) VALUES (?)", (version,))
+
+    def find(self, words: Sequence[str], most: int) -> list[Hit]:
+        """Paragraphs that hold all *words*, whatever their case, those of the newest versions first."""
+        long = [w for w in words if len(w) >= TRIGRAM]
+        short = [w for w in words if len(w) < TRIGRAM]
+        if not words:
+            return []
+        conditions = ["p.text LIKE ? ESCAPE '\\'"] * len(short)
+        values: list[object] = [f"%{_escaped(w)}%" for w in short]
+        if long:
+            conditions.append("p.id IN (SELECT rowid FROM found WHERE found MATCH ?)")
+            values.append(" AND ".join('"' + w.replace('"', '""') + '"' for w in long))
+        query = f"SELECT p.source, p.text, p.first, p.last FROM paragraphs p WHERE {' AND '.join(conditions)}"
+        with self._opened() as index:
+            rows = index.execute(f"{query} ORDER BY p.last DESC, p.id LIMIT ?", (*values, most)).fetchall()
+        return [Hit(*row) for row in rows]
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """The index, made where it is missing."""
+        try:
+            with closing(sqlite3.connect(self._path, timeout=30)) as index:
+                index.execute("PRAGMA journal_mode=WAL")
+                index.execute("PRAGMA synchronous=NORMAL")
+                index.executescript(_SCHEMA)
+                yield index
+        except sqlite3.Error as error:
+            raise StorageError(f"the search index {self._path} failed: {error}; it may be deleted") from error
+
+
+def _pieces(text: str) -> Iterator[str]:
+    for start in range(0, len(text), MOST_CHARS):
+        yield text[start : start + MOST_CHARS]
+
+
+def _escaped(word: str) -> str:
+    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,0 +1,63 @@
+"""A source's checks as a strip of SVG: one mark a span, its kind told by height and shape as well as by colour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from ..domain.check import Span
+
+WIDTH, HEIGHT = 960, 56
+MOST_MARKS = 1_000
+KINDS = ("read", "changed", "walled", "failed", "hand")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """*x* and *width* in the strip's own units; *kind* is one of KINDS."""
+
+    x: float
+    width: float
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """*ticks* are (x, when); *counts* says how many checks there were of each kind."""
+
+    marks: tuple[Mark, ...]
+    ticks: tuple[tuple[float, datetime], ...]
+    counts: dict[str, int]
+    since: datetime
+    until: datetime
+
+
+def strip(spans: Sequence[Span], now: datetime) -> Strip | None:
+    """None before the first check. Void failures are none of the source's; they are left out."""
+    own = [s for s in spans if s.verdict.accessed or not s.void]
+    if not own:
+        return None
+    since = min(s.first_at for s in own)
+    until = max(now, max(s.last_at for s in own), since + timedelta(hours=1))
+    whole = (until - since).total_seconds()
+
+    def place(at: datetime) -> float:
+        return round((at - since).total_seconds() / whole * WIDTH, 1)
+
+    counts = dict.fromkeys(KINDS, 0)
+    for span in own:
+        counts[kind_of(span)] += span.n
+    shown = own[-MOST_MARKS:]
+    marks = [Mark(x, round(max(3.0, place(s.last_at) - x), 1), kind_of(s)) for s in shown for x in (place(s.first_at),)]
+    marks.sort(key=lambda m: KINDS.index(m.kind) != 0)  # what is rarer lies above
+    ticks = tuple((round(WIDTH * n / 4, 1), since + (until - since) * n / 4) for n in range(5))
+    return Strip(tuple(m for m in marks), ticks, counts, since, until)
+
+
+def kind_of(span: Span) -> str:
+    if span.by_hand:
+        return "hand"
+    if span.verdict.accessed:
+        return "changed" if span.new_version else "read"
+    return "walled" if span.verdict.klass in ("walled", "refused") else "failed"

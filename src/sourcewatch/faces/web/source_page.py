@@ -1,0 +1,77 @@
+"""One source: its checks as a strip, its facts, figures, quotes, versions, incidents and decisions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from ...analysis.strip import HEIGHT, WIDTH, kind_of, strip
+from ...domain.check import Span
+from ...domain.desk import Sighted
+from ...domain.report import Line
+from ...domain.source import Source
+from ...services import publish
+from .compare_page import source_or_404
+from .shell import house_of, show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+MOST_CHECKS, MOST_VERSIONS = 60, 100
+
+
+def routes(clock: Callable[[], datetime]) -> list[BaseRoute]:
+    def source_page(request: Request) -> Response:
+        return _source(request, clock())
+
+    return [Route("/sources/{id}", source_page)]
+
+
+def _source(request: Request, now: datetime) -> Response:
+    house = house_of(request)
+    source = source_or_404(request, request.path_params["id"])
+    sources = publish.known(house.settings, house.ledger)
+    spans = house.ledger.spans(source.id)
+    figures = [Line(f, house.ledger.standing_of(f.id), source) for f in sources.values() if f.parent == source.id]
+    standing, parent = house.ledger.standing_of(source.id), sources.get(source.parent or "")
+    versions = house.ledger.versions(source.id)
+    history = house.reviews.history(source.id)
+    record = next((v.record_id for v in versions if v.id == standing.version), "")
+    about = [r for r in history if r.subject.record == record]
+    newest = [s for s in spans if not s.by_hand and not s.void]
+    return show(
+        request, "source.html.j2", source=source, line=Line(source, standing, parent), now=now, parent=parent,
+        strip=strip(spans, now), width=WIDTH, height=HEIGHT, kind_of=kind_of,
+        spans=spans[::-1][:MOST_CHECKS], checks=sum(s.n for s in spans), figures=figures, versions=versions[::-1],
+        most_versions=MOST_VERSIONS, dropped=house.archive.dropped(source.id), last=newest[-1] if newest else None,
+        read=_last_read(newest), quotes=_over_time(source, house.desk.sighted(source.id)), reviews=history[::-1],
+        review=about[-1] if about else None, incidents=list(house.desk.incidents(source.id))[::-1],
+        next_check=house.queue.times().get(source.id), accepted=house.reviews.desk().accepted.get(source.id),
+        changes={c.to_version: c for c in house.site.changes(source.id, None, None, MOST_VERSIONS)},
+        tiers=house.settings.tiers, standing=standing,
+    )  # fmt: skip
+
+
+def _last_read(spans: Sequence[Span]) -> Span | None:
+    return next((s for s in reversed(spans) if s.verdict.accessed), None)
+
+
+def _over_time(source: Source, sighted: Sequence[Sighted]) -> list[tuple[str, list[Sighted]]]:
+    """Each quote with the sightings at which its state became another one, newest first."""
+    found: list[tuple[str, list[Sighted]]] = []
+    for quote in source.quotes:
+        turns: list[Sighted] = []
+        for one in sighted:
+            if one.sighting.quote != quote.key:
+                continue
+            if not turns or (turns[-1].sighting.kind, turns[-1].sighting.found) != (
+                one.sighting.kind,
+                one.sighting.found,
+            ):
+                turns.append(one)
+        found.append((quote.exact, turns[::-1]))
+    return found
