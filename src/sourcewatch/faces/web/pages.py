@@ -30,7 +30,7 @@ figure { display: inline-block; margin: .5rem; vertical-align: top } figure img 
 def page(title: str, body: str, *, language: str = "en", status: int = 200) -> HTMLResponse:
     """One of our own pages. *body* is HTML, *title* and *language* are text."""
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
-    style = '<link rel="stylesheet" href="/style.css">'
+    style = '<link rel="icon" href="data:,"><link rel="stylesheet" href="/style.css">'
     return HTMLResponse(
         f'<!doctype html>\n<html lang="{escape(language)}"><head>{head}{style}</head>\n<body>{body}</body></html>\n',
         status,
