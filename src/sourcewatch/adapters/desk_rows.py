@@ -25,6 +25,7 @@ _before, _after = t.versions.alias("before"), t.versions.alias("after")
 _newer = t.reviews.alias("newer")
 _CHANGES = (
     CHANGES.add_columns(
+        _after.c.media_type,
         _before.c.captured_at.label("from_at"), _after.c.captured_at.label("to_at"), _after.c.record_id.label("record")
     )
     .join(_before, _before.c.id == t.changes.c.from_version)
@@ -123,4 +124,4 @@ def _undecided() -> ColumnElement[bool]:
 
 
 def _open_change(row: Row[Any]) -> OpenChange:
-    return OpenChange(change_of(row), row.from_at, row.to_at, row.record)
+    return OpenChange(change_of(row), row.from_at, row.to_at, row.record, row.media_type)

@@ -90,6 +90,12 @@ class Reviews:
         with storage("reading decisions"), self._engine.connect() as c:
             return [_review(row) for row in c.execute(query)]
 
+    def last(self) -> str:
+        """The key of the newest decision of all, or ""."""
+        query = select(t.reviews.c.key).order_by(t.reviews.c.id.desc()).limit(1)
+        with storage("reading decisions"), self._engine.connect() as c:
+            return str(c.execute(query).scalar() or "")
+
     def desk(self) -> Desk:
         """What holds now, of all sources."""
         with storage("reading decisions"), self._engine.connect() as c:

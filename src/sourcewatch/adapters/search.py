@@ -44,6 +44,7 @@ class Search:
     def fill(self, most: int) -> int:
         """Take in up to *most* versions that the index does not know, oldest first; how many there were."""
         with self._lock, self._opened() as index:
+            index.execute("BEGIN IMMEDIATE")  # a command and a daemon may fill it at once
             last = index.execute("SELECT coalesce(max(version), 0) FROM done").fetchone()[0]
             taken = 0
             for version, source, packed in self._documents(int(last), most):
@@ -78,19 +79,21 @@ class Search:
         index.execute("INSERT INTO done (version) VALUES (?)", (version,))
 
     def find(self, words: Sequence[str], most: int) -> list[Hit]:
-        """Paragraphs that hold all *words*, whatever their case, those of the newest versions first."""
+        """Paragraphs that hold all *words*, whatever their case; those first that came last."""
+        words = [w.replace("\0", "\ufffd") for w in words]
         long = [w for w in words if len(w) >= TRIGRAM]
-        short = [w for w in words if len(w) < TRIGRAM]
+        conditions = ["p.text LIKE ? ESCAPE '\\'" for w in words if len(w) < TRIGRAM]
+        values = [f"%{_escaped(w)}%" for w in words if len(w) < TRIGRAM]
         if not words:
             return []
-        conditions = ["p.text LIKE ? ESCAPE '\\'"] * len(short)
-        values: list[object] = [f"%{_escaped(w)}%" for w in short]
         if long:
-            conditions.append("p.id IN (SELECT rowid FROM found WHERE found MATCH ?)")
+            conditions.append("found MATCH ?")
             values.append(" AND ".join('"' + w.replace('"', '""') + '"' for w in long))
-        query = f"SELECT p.source, p.text, p.first, p.last FROM paragraphs p WHERE {' AND '.join(conditions)}"
-        with self._opened() as index:
-            rows = index.execute(f"{query} ORDER BY p.last DESC, p.id LIMIT ?", (*values, most)).fetchall()
+        joined = "found JOIN paragraphs p ON p.id = found.rowid", "found.rowid"
+        table, order = joined if long else ("paragraphs p", "p.id")
+        query = f"SELECT p.source, p.text, p.first, p.last FROM {table} WHERE {' AND '.join(conditions)}"
+        with self._opened() as index:  # in the order of rows, so that it stops as soon as there are enough
+            rows = index.execute(f"{query} ORDER BY {order} DESC LIMIT ?", (*values, most)).fetchall()
         return [Hit(*row) for row in rows]
 
     @contextmanager

@@ -12,12 +12,13 @@ from .kept import ChangeRow
 
 @dataclass(frozen=True, slots=True)
 class OpenChange:
-    """A change with the times (UTC) of its two versions; *record* names the newer one."""
+    """A change with the times (UTC) of its two versions; *record* names the newer one, *media_type* is its label."""
 
     row: ChangeRow
     from_at: datetime
     to_at: datetime
     record: str
+    media_type: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a daemon does besides checking: messages, the end of each day, retention, and a look at the archive."""
+"""What a daemon does besides checking: messages, the search index, the ends of days, retention, verification."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from .wiring import House
 
 SAMPLE = 0.05  # of the archive, another share each day: all of it within a month
 
+INDEXED = 500  # versions a minute that the search index takes in, in about half a second
+
 _log = logging.getLogger(__name__)
 
 
@@ -21,6 +23,7 @@ def jobs(settings: Settings) -> list[Job]:
     zone = ZoneInfo(settings.site.timezone)
     return [
         Job("messages", _deliver, each(minutes=1)),
+        Job("search", _index, each(minutes=1)),
         Job("days", _close_days, at(minute=7, zone=ZoneInfo("UTC"))),
         Job("retention", _retain, at(hour=3, minute=40, zone=zone)),
         Job("archive", _verify, at(hour=4, minute=20, zone=zone)),
@@ -31,6 +34,11 @@ def _deliver(house: House) -> Sequence[str]:
     if house.settings.editors:
         for error in wiring.deliver_due(house).errors:
             _log.warning("a message did not go out: %s", error)  # it is tried again; /healthz tells when it stays so
+    return ()
+
+
+def _index(house: House) -> Sequence[str]:
+    house.search.fill(INDEXED)
     return ()
 
 

@@ -16,7 +16,7 @@ def search(
     words: Annotated[list[str], typer.Argument(help="All of them, in one paragraph; any language.")],
     most: Annotated[int, typer.Option(min=1, max=10_000, help="As many paragraphs at most.")] = 20,
 ) -> int:
-    """Find paragraphs in the texts of all versions, those of the newest versions first."""
+    """Find paragraphs in the texts of all versions, the newest first."""
     from ..analysis.excerpt import plain
     from ..analysis.find import around
 

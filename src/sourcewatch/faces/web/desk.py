@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ..wiring import House
 
-PER_SECTION, PER_PAGE = 50, 200
+PER_SECTION, PER_PAGE = 40, 80
 UNNARROWED = {"lang", "section", "page"}
 SINCE = {"1d": 1, "7d": 7, "30d": 30, "90d": 90}
 
