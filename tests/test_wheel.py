@@ -39,3 +39,17 @@ def test_a_wheel_makes_its_own_database_outside_of_any_checkout(wheel: Path, tmp
         [sys.executable, "-c", where], cwd=tmp_path, env=env, capture_output=True, text=True, check=True
     )
     assert Path(printed.stdout.strip()) == tmp_path / "site" / "sourcewatch" / "_alembic"
+
+
+def test_a_wheel_carries_the_pages_of_the_desk_and_the_licence_of_what_is_not_ours(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    web = "sourcewatch/faces/web"
+    for name in (
+        "static/desk.css",
+        "static/desk.js",
+        "static/htmx.min.js",
+        "static/htmx.LICENSE",
+        "templates/desk.html.j2",
+    ):
+        assert f"{web}/{name}" in names

@@ -23,6 +23,8 @@ from browser import beacon
 from databases import skip
 from live import live
 from site_of_pages import page, row, serving
+from sourcewatch.domain.access import Scope
+from sourcewatch.faces import wiring
 from watch import Watch
 
 START = datetime.now(UTC).replace(microsecond=0) - timedelta(days=9)
@@ -342,6 +344,28 @@ def test_another_sites_page_decides_nothing(shared: Desk) -> None:
     answer = shared.post(headers={"sec_fetch_site": "cross-site"}, source="zh", decision="reviewed", by="Lin")
     assert answer.status == 403
     assert not asked(shared.base, "/sources/zh").text.count("reviewed by Lin")
+
+
+def test_a_token_names_the_editor_and_one_for_reading_decides_nothing(desk: Desk, chromium: Browser) -> None:
+    with wiring.open_house(desk.folder / "sources.toml", None, {}) as house:
+        secrets = {scope: house.tokens.add(f"a {scope}er", scope, START) for scope in (Scope.READ, Scope.REVIEW)}
+    assert desk.post(source="zh", decision="reviewed", by="Lin").status == 401
+    for scope, secret in secrets.items():
+        with tab(chromium) as page:
+            page.goto(f"{desk.base}{'sources/zh?lang=en'}")
+            page.get_by_role("textbox").fill(secret)
+            page.keyboard.press("Enter")
+            page.wait_for_url("**/sources/zh?lang=en")
+            forms = page.locator("details.decide")
+            if scope is Scope.READ:
+                assert forms.count() == 0
+                bearer = {"authorization": f"Bearer {secret}"}
+                assert desk.post(headers=bearer, source="gone", decision="reviewed", by="Lin").status == 403
+            else:
+                forms.first.locator("summary").click()
+                assert page.get_by_label("Your name").count() == 0
+                page.get_by_role("button", name="Reviewed").click()
+                expect(page.get_by_role("status").first).to_contain_text("reviewed by a reviewer")
 
 
 def test_a_decision_leads_back_to_our_own_pages_only(desk: Desk) -> None:

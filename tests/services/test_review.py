@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from site_of_pages import Site, page, row, serving
+from sourcewatch.analysis import render
 from sourcewatch.domain.errors import StorageError
 from sourcewatch.domain.report import Report
 from sourcewatch.domain.review import Decision, Overtaken, Review, Subject
@@ -87,6 +88,16 @@ def test_no_other_decision_makes_a_broken_quote_stand(editors: Editors, decision
     [change] = editors.report(2).changes
     assert change.review is not None
     assert (change.review.decision, change.review.by) == (decision, "Lin")
+
+
+def test_the_report_says_who_decided_what_about_a_change(editors: Editors) -> None:
+    editors.shows(91, 1)
+    editors.takes(Decision.FIX, by="<b>Wu</b>", note="our *page* says 96%")
+    report = editors.report(2)
+    told = "the site must be mended by &lt;b&gt;Wu&lt;/b&gt;, 21 October 2026 23:03 — our *page* says 96%"
+    assert told in render.html(report, "en")
+    assert "网站需要修改：\\<b\\>Wu\\</b\\>" in render.markdown(report, "zh-CN")
+    assert json.loads(render.as_json(report))["changes"][0]["review"]["decision"] == "fix"
 
 
 def test_undoing_is_a_decision_and_what_held_before_holds_again(editors: Editors) -> None:

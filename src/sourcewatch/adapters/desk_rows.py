@@ -26,7 +26,9 @@ _newer = t.reviews.alias("newer")
 _CHANGES = (
     CHANGES.add_columns(
         _after.c.media_type,
-        _before.c.captured_at.label("from_at"), _after.c.captured_at.label("to_at"), _after.c.record_id.label("record")
+        _before.c.captured_at.label("from_at"),
+        _after.c.captured_at.label("to_at"),
+        _after.c.record_id.label("record"),
     )
     .join(_before, _before.c.id == t.changes.c.from_version)
     .join(_after, _after.c.id == t.changes.c.to_version)

@@ -188,6 +188,7 @@ def _change(c: ChangeLine, v: Voice) -> Iterator[str]:
     yield f"\n### {f'[{name}](<{href}>)' if href else name} `{c.source.id}`\n"
     facts = [v.span(c.from_at, c.to_at), v.say(f"s_{c.significance}"), v.extent(c)]
     facts += [v.hand(c.by_hand, c.to_at)] if c.by_hand else []
+    facts += [excerpt.markdown(v.decision(c.review))] if c.review else []
     yield " · ".join(facts if c.confirmed else [*facts, v.say("unconfirmed")]) + "\n"
     if c.title:
         yield "- " + v.labelled(
@@ -275,6 +276,7 @@ def _json_change(c: ChangeLine) -> dict[str, Any]:
         "suppressed": c.suppressed,
         "confirmed": c.confirmed,
         "by_hand": c.by_hand or None,
+        "review": {"decision": c.review.decision, "by": c.review.by, "at": _z(c.review.at)} if c.review else None,
         "edits": [{"kind": e.kind, "parts": [[int(p.op), p.text] for p in e.parts]} for e in told_edits(c)],
     }
 

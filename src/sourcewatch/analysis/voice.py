@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from ..domain.change import Op, Sighting, SightingKind
 from ..domain.report import ChangeLine, Line, QuoteLine
+from ..domain.review import Review
 from ..domain.source import Source, SourceKind
 from . import dates, excerpt, phrases
 
@@ -64,6 +65,12 @@ class Voice:
 
     def hand(self, by: str, at: datetime) -> str:
         return self.say("by_hand", by=excerpt.plain(by), at=self.day(at))
+
+    def decision(self, review: Review) -> str:
+        """What an editor decided, who, and when."""
+        words = self.say(f"r_{review.decision}")
+        said = self.say("r_by", what=words, by=excerpt.plain(review.by), at=self.minute(review.at))
+        return f"{said} — {excerpt.plain(review.note)}" if review.note else said
 
     def quote_state(self, q: QuoteLine) -> str:
         """How a quote is held, in a sentence."""
