@@ -61,7 +61,8 @@ ONE_ROOM = {
     "typer": {"faces/base.py", "faces/cli.py", "faces/demo.py", "faces/times.py"}
     | {p.relative_to(PACKAGE).as_posix() for p in (PACKAGE / "faces").glob("*_commands.py")},
     "apprise": {"adapters/notify.py"},
-    "starlette": {p.relative_to(PACKAGE).as_posix() for p in (PACKAGE / "faces" / "web").glob("*.py")} | {"faces/serve.py"},
+    "starlette": {"faces/serve.py"}
+    | {p.relative_to(PACKAGE).as_posix() for p in (PACKAGE / "faces" / "web").glob("*.py")},
     "uvicorn": {"faces/serve.py"},
     "prometheus_client": {"faces/web/ops.py"},
     "protego": {"adapters/robots.py"},
