@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..domain.capture import Capture, Deferred, Exchange, Failure, Request
-from ..domain.change import Sighting
+from ..domain.change import Sighting, Significance
 from ..domain.check import Judgement, Span
 from ..domain.incident import Settle
 from ..domain.kept import ChangeRow, DueRow, Kept, Note, Part, Quoted, RunRow, Stored, VersionRow
@@ -16,6 +16,7 @@ from ..domain.message import Backlog, Delivery, News
 from ..domain.reading import Probe
 from ..domain.source import Source
 from ..domain.standing import Recall, Standing
+from ..domain.trend import Reach
 
 if TYPE_CHECKING:
     from ..analysis.judge import Task  # the whole analysis; who only reports need not import it
@@ -97,6 +98,13 @@ class Ledger(Protocol):
     def newest_sightings(self) -> dict[str, list[Quoted]]: ...
 
 
+class Trends(Protocol):
+    """Rows for the overview plots. Raises StorageError."""
+
+    def reach(self, since: datetime) -> list[Reach]: ...
+    def changes(self, since: datetime) -> list[tuple[datetime, Significance]]: ...
+
+
 class Queue(Protocol):
     """What is due, given out under a lease. Raises StorageError."""
 
@@ -133,9 +141,7 @@ class SiteRows(Protocol):
     def checks(self, source: str, after: int | None, most: int) -> list[Span]: ...
     def versions(self, source: str, after: int | None, most: int) -> list[VersionListed]: ...
     def quoted(self, source: str, version: int) -> list[Quoted]: ...
-    def changes(
-        self, source: str | None, since: datetime | None, after: int | None, most: int
-    ) -> list[ChangeRow]: ...
+    def changes(self, source: str | None, since: datetime | None, after: int | None, most: int) -> list[ChangeRow]: ...
 
 
 class Outbox(Protocol):
