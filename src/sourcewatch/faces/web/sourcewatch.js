@@ -11,7 +11,7 @@
         if (!source || !source.text || !source.text[lang]) return
         var minute = source.precision == "minute"
         time.dateTime = minute ? source.last_accessed.slice(0, 16) + "Z" : source.date
-        time.title = time.dateTime + (source.as_of ? " · " + source.as_of[lang] : "")
+        time.title = time.dateTime + (source.as_of ? " \u00b7 " + source.as_of[lang] : "")
         time.textContent = source.text[lang]
       })
     })
