@@ -34,6 +34,7 @@ END = "<p>阅读量：1204</p><p>全文完，感谢各位读者的来信与指�
 ZH = f"<h1>部署说明</h1>{NIGHT}{LINE}{END}"
 QUOTE = "缓存命中率为九成六"
 EN = "<p>The cache holds 96% of requests, the operators say.</p>" + "<p>One more line of plain text here.</p>" * 3
+expect.set_options(timeout=15_000)
 EVIL = "</title><script>window.ran=1</script><img src=x onerror=window.ran=1>\u202etxt"
 
 
@@ -117,7 +118,7 @@ def chromium() -> Iterator[Browser]:
 def tab(chromium: Browser, width: int = 1280, **how: object) -> Iterator[Page]:
     """A page that must not complain."""
     context = chromium.new_context(viewport={"width": width, "height": 900}, **how)  # type: ignore[arg-type]
-    context.set_default_timeout(8_000)
+    context.set_default_timeout(15_000)
     found = context.new_page()
     complaints: list[str] = []
     found.on("console", lambda m: complaints.append(f"{m.type}: {m.text}") if m.type in ("error", "warning") else None)
@@ -181,9 +182,9 @@ def test_an_editor_reviews_by_keys_alone(desk: Desk, chromium: Browser) -> None:
             page.keyboard.press("Tab")
         expect(page.locator("button:focus")).to_have_text("Accept this version")
         page.keyboard.press("Enter")
-        expect(page.get_by_role("status").first).to_contain_text("accepted as the cited version by 林")
+        expect(page.get_by_role("status").first).to_contain_text("accepted as the cited version (林")
         page.reload()
-        assert page.locator("article.needs").count() == before - 1
+        expect(page.locator("article.needs")).to_have_count(before - 1)
         page.keyboard.press("?")
         expect(page.get_by_role("dialog")).to_be_visible()
         page.keyboard.press("Escape")
@@ -206,13 +207,13 @@ def test_the_second_of_two_editors_is_told_of_the_first_ones_decision(desk: Desk
         two.get_by_label("Note (may be empty)").fill("our page still says 96%")
         two.get_by_role("button", name="Fix our page").click()
         expect(two.get_by_role("alert")).to_contain_text("yours was not taken")
-        expect(two.get_by_role("status")).to_contain_text("not important by Lin")
+        expect(two.get_by_role("status")).to_contain_text("not important (Lin")
         expect(two.get_by_label("Note (may be empty)")).to_have_value("our page still says 96%")
         two.get_by_role("button", name="Fix our page").click()
-        expect(two.get_by_role("status")).to_contain_text("the site must be mended by Wu")
+        expect(two.get_by_role("status")).to_contain_text("the site must be mended (Wu")
         two.get_by_text("Review", exact=True).click()
         two.get_by_role("button", name="Undo").click()
-        expect(two.get_by_role("status")).to_contain_text("taken back by Wu")
+        expect(two.get_by_role("status")).to_contain_text("taken back (Wu")
 
 
 def test_everything_works_without_a_script(desk: Desk, chromium: Browser) -> None:
@@ -226,7 +227,7 @@ def test_everything_works_without_a_script(desk: Desk, chromium: Browser) -> Non
         page.wait_for_url("**/?significance=quote&lang=en")
         assert page.locator("#changes article").count() == 1
         page.goto(f"{desk.base}?significance=quote&lang=en&decided=1")
-        expect(page.locator("#changes article").filter(has_text="91%")).to_contain_text("reviewed by Lin")
+        expect(page.locator("#changes article").filter(has_text="91%")).to_contain_text("reviewed (Lin")
 
 
 def test_a_change_is_shown_by_the_character_with_its_quote_its_move_and_its_noise(
@@ -343,7 +344,7 @@ def test_a_decision_that_makes_no_sense_is_refused_in_a_sentence(
 def test_another_sites_page_decides_nothing(shared: Desk) -> None:
     answer = shared.post(headers={"sec_fetch_site": "cross-site"}, source="zh", decision="reviewed", by="Lin")
     assert answer.status == 403
-    assert not asked(shared.base, "/sources/zh").text.count("reviewed by Lin")
+    assert not asked(shared.base, "/sources/zh").text.count("reviewed (Lin")
 
 
 def test_a_token_names_the_editor_and_one_for_reading_decides_nothing(desk: Desk, chromium: Browser) -> None:
@@ -365,7 +366,7 @@ def test_a_token_names_the_editor_and_one_for_reading_decides_nothing(desk: Desk
                 forms.first.locator("summary").click()
                 assert page.get_by_label("Your name").count() == 0
                 page.get_by_role("button", name="Reviewed").click()
-                expect(page.get_by_role("status").first).to_contain_text("reviewed by a reviewer")
+                expect(page.get_by_role("status").first).to_contain_text("reviewed (a reviewer")
 
 
 def test_a_decision_leads_back_to_our_own_pages_only(desk: Desk) -> None:

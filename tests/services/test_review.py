@@ -94,9 +94,9 @@ def test_the_report_says_who_decided_what_about_a_change(editors: Editors) -> No
     editors.shows(91, 1)
     editors.takes(Decision.FIX, by="<b>Wu</b>", note="our *page* says 96%")
     report = editors.report(2)
-    told = "the site must be mended by &lt;b&gt;Wu&lt;/b&gt;, 21 October 2026 23:03 — our *page* says 96%"
+    told = "the site must be mended (&lt;b&gt;Wu&lt;/b&gt;, 21 October 2026 23:03) — our *page* says 96%"
     assert told in render.html(report, "en")
-    assert "网站需要修改：\\<b\\>Wu\\</b\\>" in render.markdown(report, "zh-CN")
+    assert "网站需要修改（\\<b\\>Wu\\</b\\>" in render.markdown(report, "zh-CN")
     assert json.loads(render.as_json(report))["changes"][0]["review"]["decision"] == "fix"
 
 

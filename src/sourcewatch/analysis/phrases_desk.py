@@ -30,7 +30,7 @@ DESK: Mapping[str, tuple[str, str]] = {
     "r_unimportant": ("不重要", "not important"),
     "r_fix": ("网站需要修改", "the site must be mended"),
     "r_undone": ("已撤销", "taken back"),
-    "r_by": ("{what}：{by}，{at}", "{what} by {by}, {at}"),
+    "r_by": ("{what}（{by}，{at}）", "{what} ({by}, {at})"),
     "d_skip": ("跳到正文", "Skip to the content"),
     "d_pages": ("页面", "Pages"),
     "d_desk": ("编辑台", "Desk"),
