@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -36,12 +37,15 @@ LOOK_S = 1.0  # as often as this the ledger is asked whether it was written to
 SHARE = 10.0  # while it is written to all the time, at most a tenth of the time goes into making the data again
 LASTS_S = 300.0  # rows from a clock that was wrong come true by themselves
 FEED_DAYS, FEED_MOST = 90, 200
+MOST_SHOWN = 64  # a page of 1,000 changes may have a megabyte
 JSON, ATOM = "application/json", "application/atom+xml"
+
+Shown = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """All that was made of the ledger as it stood at one *mark*."""
+    """All that was made of the ledger as it stood at one *mark*; *shown*: answers by question, with their next."""
 
     mark: str
     at_s: float
@@ -50,6 +54,7 @@ class Made:
     ids: Sequence[str]
     last_accessed: Body
     feed: Body
+    shown: dict[str, tuple[Body, str | None]] = field(default_factory=dict)
 
 
 class Data:
@@ -79,7 +84,7 @@ class Data:
             Route(one, self._source),
             Route(f"{one}/checks", self._checks),
             Route(f"{one}/versions", self._versions),
-            Route(f"{one}/changes", self._source_changes),
+            Route(f"{one}/changes", self._changes),
         ]
 
     async def made(self) -> Made:
@@ -129,41 +134,64 @@ class Data:
 
     async def _sources(self, request: Request) -> Response:
         """By id; `after` is the last id of the page before."""
-        made, most = await self.made(), _limit(request)
-        after = request.query_params.get("after", "")
-        ids = [i for i in made.ids if i > after][: most + 1]
-        rows = [listed.source(made.dates, made.dates.sources[i]) for i in ids[:most]]
-        return _page(request, "sources", rows, ids[most - 1] if len(ids) > most else None)
+
+        async def rows(made: Made) -> Shown:
+            most, after = _limit(request), request.query_params.get("after", "")
+            ids = made.ids[bisect_right(made.ids, after) :][: most + 1]
+            found = [listed.source(made.dates, made.dates.sources[i]) for i in ids[:most]]
+            return _page(request, "sources", found, ids[most - 1] if len(ids) > most else None)
+
+        return await self._kept(request, rows)
 
     async def _source(self, request: Request) -> Response:
-        made = await self.made()
-        source = _known(made, request)
-        version = made.dates.standing(source).version
-        quoted = await aside(self._house.site.quoted, source.id, version) if version is not None else []
-        return _json(request, listed.whole_source(made.dates, source, quoted))
+        async def whole(made: Made) -> Shown:
+            source = _known(made, request)
+            version = made.dates.standing(source).version
+            quoted = await aside(self._house.site.quoted, source.id, version) if version is not None else []
+            return listed.whole_source(made.dates, source, quoted)
+
+        return await self._kept(request, whole)
 
     async def _checks(self, request: Request) -> Response:
-        source = _known(await self.made(), request)
-        most, after = _limit(request), _after(request)
-        spans = await aside(self._house.site.checks, source.id, after, most + 1)
-        return _rows(request, "checks", [listed.check(s) for s in spans], most)
+        async def rows(made: Made) -> Shown:
+            source, most, after = _known(made, request), _limit(request), _after(request)
+            spans = await aside(self._house.site.checks, source.id, after, most + 1)
+            return _rows(request, "checks", [listed.check(s) for s in spans], most)
+
+        return await self._kept(request, rows)
 
     async def _versions(self, request: Request) -> Response:
-        made = await self.made()
-        source, most, after = _known(made, request), _limit(request), _after(request)
-        found = await aside(self._house.site.versions, source.id, after, most + 1)
-        return _rows(request, "versions", [listed.version(made.dates, source, v) for v in found], most)
+        async def rows(made: Made) -> Shown:
+            source, most, after = _known(made, request), _limit(request), _after(request)
+            found = await aside(self._house.site.versions, source.id, after, most + 1)
+            return _rows(request, "versions", [listed.version(made.dates, source, v) for v in found], most)
 
-    async def _source_changes(self, request: Request) -> Response:
-        return await self._changed(request, _known(await self.made(), request).id)
+        return await self._kept(request, rows)
 
     async def _changes(self, request: Request) -> Response:
-        return await self._changed(request, None)
+        """Of one source where the path names it, else of all."""
 
-    async def _changed(self, request: Request, source: str | None) -> Response:
-        most, after, since = _limit(request), _after(request), _since(request)
-        rows = await aside(self._read_changes, source, since, after, most + 1)
-        return _rows(request, "changes", rows, most)
+        async def rows(made: Made) -> Shown:
+            source = _known(made, request).id if "id" in request.path_params else None
+            most, after, since = _limit(request), _after(request), _since(request)
+            return _rows(request, "changes", await aside(self._read_changes, source, since, after, most + 1), most)
+
+        return await self._kept(request, rows)
+
+    async def _kept(self, request: Request, show: Callable[[Made], Awaitable[Shown]]) -> Response:
+        """What was shown for the same question since the ledger was last written to, or is shown now."""
+        made = await self.made()
+        asked = f"{request.url.path}?{request.url.query}"
+        if (known := made.shown.get(asked)) is None:
+            value = await show(made)
+            known = body(as_json(value), JSON), value.get("next")
+            if len(made.shown) >= MOST_SHOWN:
+                made.shown.clear()
+            made.shown[asked] = known
+        shown, following = known
+        headers = {"Cache-Control": "no-cache"} | (ANYBODY if request.url.path == "/changes" else {})
+        headers |= {"Link": f'<{following}>; rel="next"'} if following else {}
+        return answer(request, shown, headers)
 
     def _read_changes(
         self, source: str | None, since: datetime | None, after: int | None, most: int
@@ -209,23 +237,15 @@ def _since(request: Request) -> datetime | None:
     return at
 
 
-def _rows(request: Request, name: str, rows: Sequence[Mapping[str, Any]], most: int) -> Response:
+def _rows(request: Request, name: str, rows: Sequence[Mapping[str, Any]], most: int) -> Shown:
     return _page(request, name, rows[:most], rows[most - 1]["id"] if len(rows) > most else None)
 
 
-def _page(request: Request, name: str, rows: Sequence[Mapping[str, Any]], last: str | int | None) -> Response:
-    """A page of rows; *next* is where the next one is, as a field and as a Link (RFC 8288)."""
+def _page(request: Request, name: str, rows: Sequence[Mapping[str, Any]], last: str | int | None) -> Shown:
+    """A page of rows; *next* is where the next one is, in the answer and in its Link (RFC 8288)."""
     asked = {key: value for key, value in request.query_params.items() if key in ("limit", "since")}
     following = f"{request.url.path}?{urlencode({**asked, 'after': last})}" if last is not None else None
-    response = _json(request, {name: rows, "next": following})
-    if following is not None:
-        response.headers["Link"] = f'<{following}>; rel="next"'
-    return response
-
-
-def _json(request: Request, value: Mapping[str, Any]) -> Response:
-    public = ANYBODY if request.url.path == "/changes" else {}
-    return answer(request, body(as_json(value), JSON), {**public, "Cache-Control": "no-cache"})
+    return {name: rows, "next": following}
 
 
 def _lasting(house: House, seconds: int, request: Request) -> str:
