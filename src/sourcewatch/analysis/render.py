@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import re
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -14,7 +14,9 @@ from markupsafe import Markup
 
 from ..domain.change import Edit, EditKind, Extent, Part
 from ..domain.report import ChangeLine, Line, Picture, QuoteGroup, QuoteLine, Report
-from . import excerpt
+from ..domain.source import Source
+from ..domain.trend import Trends
+from . import data_files, excerpt, plots
 from .excerpt import safe_href
 from .voice import Voice
 
@@ -229,7 +231,7 @@ def as_json(report: Report) -> str:
         "unchecked": [x.source.id for x in report.unchecked],
         "unlocated": [s.id for s in report.unlocated],
     }
-    return json.dumps(body, ensure_ascii=False, indent=1) + "\n"
+    return data_files.as_json(body, 1) + "\n"
 
 
 def _json_line(x: Line) -> dict[str, Any]:

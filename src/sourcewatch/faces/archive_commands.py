@@ -24,15 +24,14 @@ def verify(
     json_: Annotated[bool, typer.Option("--json", help="The findings as one JSON object.")] = False,
 ) -> int:
     """Re-hash snapshots, records, revisits, manifests and rows; say what is wrong, where, and since when."""
-    import json
-
+    from ..analysis.data_files import as_json
     from . import wiring
 
     share = _share(sample)
     with opened() as house:
         audit = wiring.verify(house, wiring.now(), share)
     if json_:
-        typer.echo(json.dumps(_as_json(audit), ensure_ascii=False, indent=1))
+        typer.echo(as_json(_as_json(audit), 1))
     else:
         for flaw in audit.flaws[:MOST_SHOWN]:
             typer.echo(_line(flaw))

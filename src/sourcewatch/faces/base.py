@@ -43,9 +43,11 @@ given = Given()
 
 
 def told(error: Exception, code: int) -> int:
-    """Say a fault on stderr, a line each; the exit code."""
+    """Say a fault on stderr, a line each; the exit code. It may name what a page or a file brought."""
+    from ..analysis.excerpt import plain
+
     for line in str(error).splitlines():
-        print(f"sourcewatch: {line}", file=sys.stderr)  # noqa: T201
+        print(f"sourcewatch: {plain(line)}", file=sys.stderr)  # noqa: T201
     return code
 
 

@@ -37,8 +37,8 @@ def sources_cited(
 ) -> int:
     """What the site cites, where, and whether sources.toml knows it."""
     import asyncio
-    import json
 
+    from ..analysis.data_files import as_json
     from . import citing
 
     with opened() as house:
@@ -56,7 +56,7 @@ def sources_cited(
         added = citing.add(given.config, house.settings, rows, chosen) if add else []
         reading.not_read += refused
     if json_:
-        typer.echo(json.dumps(_json(reading, result, added), ensure_ascii=False, indent=1))
+        typer.echo(as_json(_json(reading, result, added), 1))
     else:
         typer.echo("\n".join([*_cited_lines(reading, result, add), *_added_lines(added, chosen if not tier else "")]))
     return 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from datetime import UTC, datetime
+
+from ..analysis.data_files import as_json
+from ..analysis.excerpt import plain, plain_lines
 
 OF = ("run", "source")
 
@@ -30,11 +32,11 @@ class _Json(logging.Formatter):
         line["message"] = record.getMessage()
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False)
+        return as_json(line)
 
 
 class _Plain(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         about = "".join(f" {key} {getattr(record, key)}" for key in OF if hasattr(record, key))
-        line = f"{_at(record)} {record.levelname.lower()}{about}: {record.getMessage()}"
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        line = f"{_at(record)} {record.levelname.lower()}{about}: {plain(record.getMessage())}"
+        return f"{line}\n{plain_lines(self.formatException(record.exc_info))}" if record.exc_info else line
