@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -14,9 +13,7 @@ from markupsafe import Markup
 
 from ..domain.change import Edit, EditKind, Extent, Part
 from ..domain.report import ChangeLine, Line, Picture, QuoteGroup, QuoteLine, Report
-from ..domain.source import Source
-from ..domain.trend import Trends
-from . import data_files, excerpt, plots
+from . import data_files, excerpt
 from .excerpt import safe_href
 from .voice import Voice
 
