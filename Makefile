@@ -11,7 +11,7 @@ run: $(VENV)/.ready
 	@$(BIN)/sourcewatch report
 
 test: $(VENV)/.ready-test
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses=2 --dist=loadfile
 
 check: $(VENV)/.ready-test
 	$(BIN)/ruff check
