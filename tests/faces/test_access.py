@@ -26,8 +26,12 @@ from site_of_pages import write_sources
 from sourcewatch.adapters.tokens import Tokens
 from sourcewatch.domain.access import Scope
 from sourcewatch.domain.errors import ConfigError, StorageError
+from sourcewatch.domain.kept import DueRow
+from sourcewatch.domain.message import Backlog
+from sourcewatch.faces.pulse import Pulse
 from sourcewatch.faces.web.access import Failures, is_loopback, may_listen, require
 from sourcewatch.faces.web.login import local
+from sourcewatch.faces.web.ops import Meter, Ops
 
 AT = datetime(2026, 10, 20, tzinfo=UTC)
 PUBLIC = '[serve]\nurl = "https://sw.example/w/"\n'
@@ -302,3 +306,15 @@ def test_the_commands_make_list_and_remove_tokens_and_serve_refuses_strangers(tm
     assert sourcewatch(tmp_path, "token", "add", "--name", "\x1b[31mx").returncode == 2
     assert sourcewatch(tmp_path, "token", "remove", "李").returncode == 0
     assert sourcewatch(tmp_path, "token", "list").stdout == "there is no token\n"
+
+
+def test_a_stranger_learns_whether_all_is_well_and_not_why_not(tmp_path: Path) -> None:
+    write_sources(tmp_path, "")
+    unwell = Ops(Pulse(AT), Meter(), lambda: (DueRow(0, None, None), Backlog()), lambda: 0, lambda: 0, lambda: AT)
+    with live(tmp_path, *unwell.routes()) as base:
+        assert ask(base, "/healthz").json["why"]
+        secret = Tokens(tmp_path).add("Li", Scope.READ, AT)
+        stranger = ask(base, "/healthz")
+        assert (stranger.status, stranger.json) == (503, {"ok": False})
+        assert ask(base, "/metrics").status == 401
+        assert ask(base, "/healthz", **bearer(secret)).json["why"]

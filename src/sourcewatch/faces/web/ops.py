@@ -22,6 +22,7 @@ from ...services.outcomes import stamp
 from ...services.run import Tally
 from ...services.threads import aside
 from ..pulse import Pulse
+from .access import may
 
 ANSWERS_WITHIN_S = 5.0
 SECONDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60)
@@ -106,9 +107,12 @@ class Ops:
     def routes(self) -> list[Route]:
         return [Route("/healthz", self._healthz), Route("/metrics", self._metrics)]
 
-    async def _healthz(self, _: Request) -> Response:
+    async def _healthz(self, request: Request) -> Response:
+        """Anybody may learn whether it is well; why not, and all else, who may read."""
         rows, now = await self._rows(), self._clock()
         why = self._complaints(rows, now)
+        if not may(request, "read"):
+            return JSONResponse({"ok": not why}, 503 if why else 200, {"Cache-Control": "no-store"})
         due = rows.due
         seen = {
             "ok": not why,
