@@ -44,6 +44,7 @@ ONE_ROOM = {
         "adapters/outbox.py",
         "adapters/change_rows.py",
         "adapters/site_rows.py",
+        "adapters/trend_rows.py",
         "adapters/reviews.py",
         "adapters/desk_rows.py",
         "adapters/search.py",

@@ -142,6 +142,7 @@ def _numbers(s: Sighting) -> dict[str, str]:
     """What stood and what stands: whole tokens where the diff has them (4–7% rather than 4, 7%)."""
     sides = ((Op.DELETE, s.numbers_old), (Op.INSERT, s.numbers_new))
     said = [
-        "、".join(p.text.strip() for p in s.parts if p.op is op and p.text.strip()) or "、".join(n) for op, n in sides
+        "、".join(excerpt.plain(p.text).strip() for p in s.parts if p.op is op and p.text.strip()) or "、".join(n)
+        for op, n in sides
     ]
     return {"old": said[0] or "–", "new": said[1] or "–"}

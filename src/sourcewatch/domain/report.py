@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from .change import Drift, Edit, Sighting, Significance
@@ -10,6 +10,7 @@ from .message import News
 from .review import Review
 from .source import Claim, Quote, Site, Source
 from .standing import Standing
+from .trend import Trends
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +119,4 @@ class Report:
     void_reason: str | None = None
     news: tuple[News, ...] = ()
     undelivered: int = 0
+    trends: Trends = field(default_factory=Trends)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -49,6 +50,7 @@ def main() -> NoReturn:
     from ..domain.errors import BusyError, ConfigError, StorageError
 
     code: Any = 0
+    gc.set_threshold(100_000, 50, 100)  # rows and values are no cycles: looking for some was a fifth of a long report
     sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()  # closed by whoever started us
     try:
         code = app(standalone_mode=False)
@@ -147,20 +149,21 @@ def _found(house: House, lines: list[dict[str, Any]], wanted: list[str], ids: li
 @app.command()
 def report(
     since: Annotated[str, typer.Option(help="A duration (7d) or a date (2026-10-20) in the site's zone.")] = "7d",
-    format_: Annotated[str, typer.Option("--format", help="html, md, json, atom; several with commas.")] = "html,md",
+    format_: Annotated[str, typer.Option("--format", help="html, md, json, atom, unread-html, unread-md.")] = "html,md",
     out: Annotated[
         Path | None, typer.Option(help="A folder; DATA/reports by default. With one format: a file, or -.")
     ] = None,
     language: Annotated[str | None, typer.Option(help="zh-CN or en; the site's language by default.")] = None,
 ) -> int:
     """Write the change report and print where it lies."""
-    from ..analysis import feed, render
+    from ..analysis import feed, render, unread
     from ..services import publish
     from . import wiring
     from .files import write_whole
     from .times import since_of
 
     writers = {"html": render.html, "md": render.markdown, "atom": feed.atom, "json": lambda r, _: render.as_json(r)}
+    writers |= {"unread-html": unread.html, "unread-md": unread.markdown}
     wanted = [f.strip() for f in format_.split(",") if f.strip()]
     if unknown := [f for f in wanted if f not in writers] or ([] if wanted else ["nothing"]):
         raise typer.BadParameter(f"--format knows {', '.join(writers)}, not {', '.join(unknown)}")
@@ -170,19 +173,21 @@ def report(
         moment = wiring.now()
         after = since_of(since, house.settings.site.timezone, moment)
         values = publish.report(
-            house.settings, house.ledger, moment, after, house.snapshots, house.outbox, house.reviews.desk()
-        )
+            house.settings, house.ledger, moment, after, house.snapshots, house.outbox, house.reviews.desk(),
+            house.trends if "html" in wanted else None,
+        )  # fmt: skip
         single = out is not None and len(wanted) == 1 and (str(out) == "-" or out.suffix)
         if single and str(out) == "-":
             typer.echo(writers[wanted[0]](values, language), nl=False)
             return 0
         folder = out or house.data / "reports"
         for name in wanted:
-            path = out if single and out is not None else folder / f"{moment:%Y%m%dT%H%M%SZ}.{name}"
+            suffix = name.replace("unread-", "unread.")
+            path = out if single and out is not None else folder / f"{moment:%Y%m%dT%H%M%SZ}.{suffix}"
             text = writers[name](values, language)
             write_whole(path, text)
             if out is None:
-                write_whole(folder / f"latest.{name}", text)
+                write_whole(folder / f"latest.{suffix}", text)
             typer.echo(str(path))
     return 0
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..adapters.site_rows import SiteRows
     from ..adapters.snapshots import Snapshots
     from ..adapters.tokens import Tokens
+    from ..adapters.trend_rows import TrendRows
     from ..analysis.judge import Task
     from ..domain.audit import Audit
     from ..domain.check import Judgement
@@ -77,6 +78,7 @@ class House:
     search: Search
     site: SiteRows
     tokens: Tokens
+    trends: TrendRows
 
 
 def read_settings(path: Path, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -118,6 +120,7 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
     from ..adapters.site_rows import SiteRows
     from ..adapters.snapshots import Snapshots
     from ..adapters.tokens import Tokens
+    from ..adapters.trend_rows import TrendRows
 
     settings = read_settings(path, environ)
     folder = (data or path.parent).absolute()
@@ -145,6 +148,7 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
             search=Search(engine, folder),
             site=SiteRows(engine),
             tokens=Tokens(folder),
+            trends=TrendRows(engine),
         )
         mirror(house, now())  # whoever only reads asks about the addresses of today, too
         yield house

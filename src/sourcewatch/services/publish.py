@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from ..analysis import trends
 from ..analysis.telling import with_declared
+from ..domain import trend
 from ..domain.change import Sighting, SightingKind, unpack_edits
 from ..domain.errors import StorageError
 from ..domain.kept import ChangeRow, Quoted, VersionRow
@@ -14,17 +16,19 @@ from ..domain.report import ChangeLine, ClaimLine, Line, Picture, QuoteGroup, Qu
 from ..domain.review import Desk, Review, Subject
 from ..domain.source import Quote, Settings, Source, SourceKind
 from ..domain.standing import Standing
-from .ports import Ledger, Outbox, Snapshots
+from .ports import Ledger, Outbox, Snapshots, Trends
 
 SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})  # no SVG: it may hold scripts
 MOST_PICTURE_BYTES = 400_000  # a report is one file that is mailed
 UNDECIDED = Desk()
+_NO_TRENDS = trend.Trends()
 MOST_CHANGES = 500  # newest first; a longer report is not read
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Everything of the ledger that a report or an export needs, read once. *desk*: what editors decided."""
+    """Everything of the ledger that a report or an export needs, read once. *desk*: what editors decided; *shown*: the
+    figures of each page, by its id."""
 
     settings: Settings
     now: datetime
@@ -32,19 +36,24 @@ class View:
     standings: Mapping[str, Standing]
     quoted: Mapping[str, list[Quoted]]
     desk: Desk = UNDECIDED
+    shown: Mapping[str, list[Source]] = field(default_factory=dict)
 
     def line(self, source: Source) -> Line:
         parent = self.sources.get(source.parent) if source.parent else None
         return Line(source, self.standings.get(source.id, Standing()), parent)
 
     def figures(self, page: Source) -> list[Source]:
-        return [s for s in self.sources.values() if s.parent == page.id]
+        return self.shown.get(page.id, [])
 
 
 def view(settings: Settings, ledger: Ledger, now: datetime, desk: Desk = UNDECIDED) -> View:
     """Read the ledger."""
     sources = known(settings, ledger)
-    return View(settings, now, sources, ledger.standings(now), ledger.newest_sightings(), desk)
+    shown: dict[str, list[Source]] = {}
+    for source in sources.values():
+        if source.parent:
+            shown.setdefault(source.parent, []).append(source)
+    return View(settings, now, sources, ledger.standings(now), ledger.newest_sightings(), desk, shown)
 
 
 def known(settings: Settings, ledger: Ledger) -> dict[str, Source]:
@@ -68,11 +77,13 @@ def report(
     snapshots: Snapshots | None = None,
     outbox: Outbox | None = None,
     desk: Desk = UNDECIDED,
+    history: Trends | None = None,
 ) -> Report:
     """The report of everything that happened since, and of where everything stands now.
 
     Changed pictures are read back from *snapshots*, where given, to be shown side by side; what was told, and what
-    could not be delivered, from *outbox*. What an editor has accepted (*desk*) needs nobody any more.
+    could not be delivered, from *outbox*; how sources fared over half a year, from *history*. What an editor has
+    accepted (*desk*) needs nobody any more.
     """
     seen = view(settings, ledger, now, desk)
     quotes, unverified = in_need(seen)
@@ -104,7 +115,15 @@ def report(
         void_reason=run.void_reason if run else None,
         news=tuple(with_declared(n, seen.sources) for n in outbox.since(since, MOST_CHANGES)) if outbox else (),
         undelivered=outbox.backlog(now).given_up if outbox else 0,
+        trends=trends_of(settings, history, failing, now) if history else _NO_TRENDS,
     )
+
+
+def trends_of(settings: Settings, history: Trends, failing: Iterable[Line], now: datetime) -> trend.Trends:
+    """The numbers of the overview plots; *failing* are the lines of what cannot be read now."""
+    since = trends.since(now)
+    reach, changes = history.reach(since), history.changes(since)
+    return trends.trends(reach, changes, failing, list(settings.tiers), now, settings.site.timezone)
 
 
 def moved(line: Line) -> bool:
