@@ -11,10 +11,10 @@ from typing import Any
 import bibtexparser
 import jsonschema_rs
 import pytest
-from hostile import raw, texts
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hostile import raw, texts
 from sourcewatch.analysis.cite import Edition, Genre, bibtex, csl, gbt7714, genre, robust_links, stated
 from sourcewatch.domain.citation import Citation
 from sourcewatch.domain.source import Source

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
-from hostile import raw, texts
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hostile import raw, texts
 from sourcewatch.analysis.data_files import FORMS, as_entries, as_json, as_toml, as_yaml
 
 NOTES = {
