@@ -188,6 +188,7 @@ def test_an_editor_reviews_by_keys_alone(desk: Desk, chromium: Browser) -> None:
         page.keyboard.press("?")
         expect(page.get_by_role("dialog")).to_be_visible()
         page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_be_hidden()  # Chromium closes it some time after the key
         page.keyboard.press("j")
         page.keyboard.press("d")
         page.wait_for_url("**/changes/*")
