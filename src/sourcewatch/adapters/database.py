@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 MIGRATING = 0x50_58  # any number that all processes agree on
-HEAD = "0003"  # the newest revision, so that Alembic (0.3 s) is imported only when there is something to migrate
+HEAD = "0004"  # the newest revision, so that Alembic (0.3 s) is imported only when there is something to migrate
 
 # The span of an unchanged access may grow, one check at a time; a run's end is written once; nothing else moves.
 _MAY_CHANGE = {

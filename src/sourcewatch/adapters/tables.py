@@ -70,7 +70,9 @@ sources = Table(
     Column("first_seen_at", Moment, nullable=False),
     Column("retired_at", Moment),
     Column("alt", Text, nullable=False),
+    Column("mirror_of", String(120)),
     Index("ix_sources_parent", "parent"),
+    Index("ix_sources_mirror_of", "mirror_of"),
 )
 
 schedule = Table(  # what is asked when; *rhythm* and *paused_until* mirror sources.toml
@@ -312,4 +314,48 @@ reviews = Table(  # a fact: what editors decide about a version; undoing is a de
     Index("ix_reviews_version", "version"),
 )
 
-FACTS = ("runs", "checks", "versions", "messages", "audits", "dropped", "prunings", "reviews")
+copies = Table(  # a fact: a copy in an outside archive, and what it was found to hold
+    "copies",
+    metadata,
+    Column("id", _key, primary_key=True),
+    Column("source", String(120), ForeignKey("sources.id"), nullable=False),
+    Column("archive", String(120), nullable=False),
+    Column("original", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("memento_at", Moment, nullable=False),
+    Column("asked_at", Moment, nullable=False),
+    Column("word", String(40), nullable=False),
+    Column("held", Integer, nullable=False),
+    Column("sought", Integer, nullable=False),
+    Column("facts", _json, nullable=False),
+    Index("ix_copies_source", "source"),
+)
+
+saves = Table(  # new versions that an outside archive is asked to save; a queue of its own, no run waits for it
+    "saves",
+    metadata,
+    Column("version", _key, ForeignKey("versions.id"), primary_key=True),
+    Column("url", Text, nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("next_try_at", Moment, nullable=False),
+    Column("facts", _json, nullable=False),
+    Index("ix_saves_state_next_try_at", "state", "next_try_at"),
+)
+
+moves = Table(  # where a source seems to have moved; an editor decides
+    "moves",
+    metadata,
+    Column("id", _key, primary_key=True),
+    Column("source", String(120), ForeignKey("sources.id"), nullable=False),
+    Column("url", Text, nullable=False),
+    Column("to_url", Text, nullable=False),
+    Column("proposed_at", Moment, nullable=False),
+    Column("facts", _json, nullable=False),
+    Column("decision", String(20)),
+    Column("decided_at", Moment),
+    Column("decided_by", String(120)),
+    Index("ix_moves_source", "source"),
+)
+
+FACTS = ("runs", "checks", "versions", "messages", "audits", "dropped", "prunings", "reviews", "copies")
