@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,8 +19,9 @@ from .tables import FACTS
 if TYPE_CHECKING:
     from alembic.config import Config
 
+PART = re.compile(r"checks_(?:rest|\d{6})")  # a month of checks on PostgreSQL, or what fits into none of them
 MIGRATING = 0x50_58  # any number that all processes agree on
-HEAD = "0004"  # the newest revision, so that Alembic (0.3 s) is imported only when there is something to migrate
+HEAD = "0005"  # the newest revision, so that Alembic (0.3 s) is imported only when there is something to migrate
 
 # The span of an unchanged access may grow, one check at a time; a run's end is written once; nothing else moves.
 _MAY_CHANGE = {
@@ -163,6 +165,8 @@ def install_guards(connection: Connection) -> None:
         else:
             same = " AND ".join(f'NEW."{c}" IS NOT DISTINCT FROM OLD."{c}"' for c in kept)
             _guard_postgresql(connection, table, _MAY_CHANGE.get(table, "false").format(same=same))
+            for part in parts_of(connection) if table == "checks" else ():
+                guard_part(connection, part)
 
 
 def _guard_sqlite(connection: Connection, table: str, allowed: str) -> None:
@@ -189,6 +193,24 @@ def _guard_postgresql(connection: Connection, table: str, allowed: str) -> None:
         connection.execute(
             text(f"CREATE OR REPLACE TRIGGER guard_{table}_{name} {when} {level} EXECUTE FUNCTION guard_{table}()")
         )
+
+
+def parts_of(connection: Connection) -> list[str]:
+    """The partitions of the checks on PostgreSQL, oldest month first; none on SQLite."""
+    if connection.dialect.name == "sqlite":
+        return []
+    found = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = to_regclass('checks') ORDER BY 1"
+    return list(connection.execute(text(found)).scalars())
+
+
+def guard_part(connection: Connection, part: str) -> None:
+    """A partition takes over its table's triggers for rows, but none for TRUNCATE."""
+    connection.execute(
+        text(
+            f"CREATE OR REPLACE TRIGGER guard_{part}_truncate BEFORE TRUNCATE ON {part} "
+            "FOR EACH STATEMENT EXECUTE FUNCTION guard_checks()"
+        )
+    )
 
 
 def sqlite_url(path: Path) -> str:

@@ -358,4 +358,26 @@ moves = Table(  # where a source seems to have moved; an editor decides
     Index("ix_moves_source", "source"),
 )
 
+turns = Table(  # a host that a worker has in hand, or that rests; times by the database's clock
+    "turns",
+    metadata,
+    Column("host", String(300), primary_key=True),
+    Column("owner", String(80)),
+    Column("beat_at", Moment, nullable=False),
+    Column("rests_until", Moment),
+)
+
+workers = Table(  # who checks on which machine, and what it waits for
+    "workers",
+    metadata,
+    Column("id", String(80), primary_key=True),
+    Column("started_at", Moment, nullable=False),
+    Column("beat_at", Moment, nullable=False),
+    Column("hosts", Integer, nullable=False),
+    Column("checks", BigInteger, nullable=False),
+    Column("leads", Boolean, nullable=False),
+    Column("fault", Text, nullable=False),
+    Column("fault_at", Moment),
+)
+
 FACTS = ("runs", "checks", "versions", "messages", "audits", "dropped", "prunings", "reviews", "copies")

@@ -11,6 +11,10 @@ class BusyError(Exception):
     """Another run holds the lock; the message names the holder."""
 
 
+class TakenError(Exception):
+    """Work that this process was given belongs to another by now: nothing of it is written."""
+
+
 class ConfigError(Exception):
     """sources.toml cannot be used. *faults* are sentences with file, line and key, one each."""
 

@@ -74,6 +74,19 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """A due check as a worker was given it: of *host*, in the hands of *owner*, for the due time *due_at* (UTC).
+
+    What is written under a claim is written only while all of it still holds.
+    """
+
+    source: str
+    host: str
+    owner: str
+    due_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """A finding as it goes into the ledger: file first (*stored*, *note*), then this row. *facts* are JSON values."""
 
@@ -87,6 +100,7 @@ class Kept:
     facts: Mapping[str, Any] = field(default_factory=dict)
     note: Note | None = None
     messages: tuple[Message, ...] = ()
+    claim: Claim | None = None
 
     @property
     def by_hand(self) -> bool:
@@ -161,3 +175,20 @@ class DueRow:
     waiting: int
     oldest_at: datetime | None
     next_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """A worker as it last told of itself; *silent_s* is how long ago that was, by the database's clock.
+
+    *fault* says what it waits for (since *fault_at*, UTC), or is "".
+    """
+
+    id: str
+    started_at: datetime
+    silent_s: float
+    hosts: int
+    checks: int
+    leads: bool
+    fault: str
+    fault_at: datetime | None
