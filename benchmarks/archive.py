@@ -31,6 +31,18 @@ def changes(number: int, day: int, every: int) -> int:
     return sum((number + passed * 7) % every == 0 for passed in range(1, day + 1))
 
 
+def as_served(body: bytes) -> bytes:
+    """The page with five of six paragraphs in attributes: of 43 KB a sixth is text, as on real pages (median 17 %)."""
+    head, *paragraphs = body.split(b"<p>Paragraph ")
+    kept = (b"<p>Paragraph " + p if n % 6 == 0 else hidden(p) for n, p in enumerate(paragraphs))
+    return head + b"".join(kept)
+
+
+def hidden(paragraph: bytes) -> bytes:
+    text, _, rest = paragraph.partition(b"</p>")
+    return b'<div data-state="%s"></div>%s' % (text, rest)
+
+
 def serve(port: Any, day: Any, every: Any) -> None:
     """Answers /N with the page as it is on that day."""
 
@@ -39,7 +51,7 @@ def serve(port: Any, day: Any, every: Any) -> None:
             while True:
                 path = (await reader.readuntil(b"\r\n\r\n")).split(b" ", 2)[1].decode().lstrip("/")
                 known = path.isdecimal()
-                body = page(int(path), changes(int(path), day.value, every.value)) if known else b"none"
+                body = as_served(page(int(path), changes(int(path), day.value, every.value))) if known else b"none"
                 status = b"200 OK" if known else b"404 Not Found"
                 head = b"HTTP/1.1 %s\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % (status, len(body))
                 writer.write(head + body)
