@@ -9,13 +9,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+import typer.core
 
 if TYPE_CHECKING:
     from ..domain.kept import VersionRow
     from ..domain.source import Source
     from .wiring import House
 
+FIRST = ("run", "serve", "report", "status", "review", "why", "diff", "history", "show", "search")
+
+
+class Commands(typer.core.TyperGroup):
+    """What is used each day comes first in the help; the rest follows by its name."""
+
+    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
+        names = super().list_commands(ctx)  # type: ignore[arg-type]
+        return [n for n in FIRST if n in names] + sorted(set(names) - set(FIRST))
+
+
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
