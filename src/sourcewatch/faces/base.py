@@ -23,7 +23,7 @@ class Commands(typer.core.TyperGroup):
     """What is used each day comes first in the help; the rest follows by its name."""
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
-        names = super().list_commands(ctx)  # type: ignore[arg-type]
+        names = super().list_commands(ctx)
         return [n for n in FIRST if n in names] + sorted(set(names) - set(FIRST))
 
 
