@@ -28,7 +28,7 @@ class Answer:
 
 def ask(base: str, path: str, method: str = "GET", body: str | None = None, **headers: str) -> Answer:
     """Header names are written with underscores."""
-    connection = http.client.HTTPConnection(urlsplit(base).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(base).netloc, timeout=60)
     try:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request(method, path, body=body, headers=named)

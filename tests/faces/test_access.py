@@ -291,7 +291,7 @@ def test_where_others_reach_us_a_token_comes_first(tmp_path: Path) -> None:
 
 def sourcewatch(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "sourcewatch.faces.cli", "--config", str(folder / "sources.toml"), *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
 
 
 def test_the_commands_make_list_and_remove_tokens_and_serve_refuses_strangers(tmp_path: Path) -> None:

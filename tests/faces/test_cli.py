@@ -33,7 +33,7 @@ def command(folder: Path, *words: str) -> list[str]:
 
 def sourcewatch(folder: Path, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
     env = {**{k: v for k, v in os.environ.items() if not k.startswith("SOURCEWATCH_")}, **environ}
-    return subprocess.run(command(folder, *words), capture_output=True, text=True, env=env, timeout=60, check=False)
+    return subprocess.run(command(folder, *words), capture_output=True, text=True, env=env, timeout=180, check=False)
 
 
 def test_a_run_tells_a_summary_and_a_second_has_nothing_due(tmp_path: Path, site: Site) -> None:
@@ -284,7 +284,7 @@ def test_help_needs_no_heavy_import() -> None:
 def test_the_demo_shows_the_whole(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "sourcewatch.faces.cli", "demo", "--out", str(tmp_path / "demo")],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=180, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     report = (tmp_path / "demo" / "reports" / "demo.md").read_text("utf-8")

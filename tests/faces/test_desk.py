@@ -34,7 +34,7 @@ END = "<p>阅读量：1204</p><p>全文完，感谢各位读者的来信与指�
 ZH = f"<h1>部署说明</h1>{NIGHT}{LINE}{END}"
 QUOTE = "缓存命中率为九成六"
 EN = "<p>The cache holds 96% of requests, the operators say.</p>" + "<p>One more line of plain text here.</p>" * 3
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=60_000)
 EVIL = "</title><script>window.ran=1</script><img src=x onerror=window.ran=1>\u202etxt"
 
 
@@ -118,7 +118,7 @@ def chromium() -> Iterator[Browser]:
 def tab(chromium: Browser, width: int = 1280, **how: object) -> Iterator[Page]:
     """A page that must not complain."""
     context = chromium.new_context(viewport={"width": width, "height": 900}, **how)  # type: ignore[arg-type]
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)
     found = context.new_page()
     complaints: list[str] = []
     found.on("console", lambda m: complaints.append(f"{m.type}: {m.text}") if m.type in ("error", "warning") else None)

@@ -124,7 +124,7 @@ class Lived:
     def says(self, *words: str) -> str:
         command = [sys.executable, "-m", "sourcewatch.faces.cli", "--config", str(self.folder / "sources.toml"), *words]
         env = {**os.environ, "PYTHONIOENCODING": "utf-8"}
-        done = subprocess.run(command, capture_output=True, timeout=60, check=False, env=env)
+        done = subprocess.run(command, capture_output=True, timeout=180, check=False, env=env)
         assert done.returncode == 0, done.stderr
         return (done.stdout + done.stderr).decode()
 

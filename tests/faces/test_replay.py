@@ -54,7 +54,7 @@ class Face:
     ended: threading.Event
 
     def ask(self, path: str, method: str = "GET", **headers: str) -> Answer:
-        connection = http.client.HTTPConnection(urlsplit(self.base).netloc, timeout=10)
+        connection = http.client.HTTPConnection(urlsplit(self.base).netloc, timeout=60)
         try:
             connection.request(method, path, headers={k.replace("_", "-"): v for k, v in headers.items()})
             answer = connection.getresponse()
@@ -278,7 +278,7 @@ def test_methods_and_errors_are_told_in_a_sentence(face: Face) -> None:
 def test_a_slow_read_of_the_storage_stops_nobody_else(face: Face) -> None:
     with ThreadPoolExecutor(1) as other:
         slow = other.submit(face.ask, "/slow")
-        assert face.started.wait(10)
+        assert face.started.wait(60)
         assert face.ask("/style.css").status == 200 and not slow.done()
         face.ended.set()
         assert slow.result(10).text == "at last"

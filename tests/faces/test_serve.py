@@ -53,7 +53,7 @@ def command(folder: Path, *words: str) -> list[str]:
 
 def sourcewatch(folder: Path, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
     env = {**{k: v for k, v in os.environ.items() if not k.startswith("SOURCEWATCH_")}, **environ}
-    return subprocess.run(command(folder, *words), capture_output=True, text=True, env=env, timeout=60, check=False)
+    return subprocess.run(command(folder, *words), capture_output=True, text=True, env=env, timeout=180, check=False)
 
 
 class Serving:
@@ -80,7 +80,7 @@ class Serving:
     def get(self, path: str, **headers: str) -> tuple[int, str]:
         request = urllib.request.Request(self.url + path, headers=headers)
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=180) as answer:
                 return answer.status, answer.read().decode()
         except HTTPError as error:
             with error:
