@@ -31,11 +31,19 @@ _MAY_CHANGE = {
 _MAY_GO = {"checks": "OLD.last_at < (SELECT max(until_at) FROM prunings)"}  # what retention has noted beforehand
 _FREE = {"checks": {"n", "last_at", "ms"}, "runs": {"ended_at", "void_reason"}}
 
+_LIVELY = {  # a server that is gone, or a network, is told within half a minute, not after hours
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+}
+
 
 def open_engine(url: str) -> Engine:
     """An engine with what honest storage needs. Raises StorageError for an address that no driver knows."""
     try:
-        engine = create_engine(url, connect_args={"timeout": 30} if url.startswith("sqlite") else {})
+        engine = create_engine(url, connect_args={"timeout": 30} if url.startswith("sqlite") else _LIVELY)
     except (ArgumentError, NoSuchModuleError, ImportError) as error:
         raise StorageError(f"the database address cannot be used: {error}") from error
     if engine.dialect.name == "sqlite":

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Protocol
 
 from sourcewatch.domain.capture import Certificate, Deferred, Exchange
 from sourcewatch.domain.reading import Fault
@@ -78,8 +79,20 @@ class _Remembered:
 Ask = Callable[[], Awaitable[Exchange | Broken | Deferred]]
 
 
+class Gate(Protocol):
+    """Keeps other processes from a host while it is asked. *begin* may say for how many seconds it must not be;
+    *sure* whether it still may, a moment later."""
+
+    async def begin(self, host: str) -> float | None: ...
+    def sure(self, host: str) -> bool: ...
+    def end(self, host: str) -> None: ...
+
+
 class Hosts:
-    """*policies* by host name, "default" for all others. *clock* is monotonic seconds; *sleep* waits by it."""
+    """*policies* by host name, "default" for all others. *clock* is monotonic seconds; *sleep* waits by it.
+
+    *gate* is there where other processes ask the same hosts.
+    """
 
     def __init__(
         self,
@@ -88,8 +101,9 @@ class Hosts:
         respect_robots: bool = True,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        gate: Gate | None = None,
     ) -> None:
-        self._clock, self._sleep = clock, sleep
+        self._clock, self._sleep, self._gate = clock, sleep, gate
         self.obey(policies, respect_robots=respect_robots)
         self._hosts: dict[str, _Host] = {}
         self._robots: OrderedDict[Origin, _Robots] = OrderedDict()
@@ -106,6 +120,15 @@ class Hosts:
         """How many hosts wish to be left alone now."""
         now = self._clock()
         return sum(h.deferred_until > now for h in self._hosts.values())
+
+    def sure(self, host: str) -> bool:
+        """Whether nobody else can be asking this host while it is our turn: not so when this process slept meanwhile."""
+        return self._gate is None or self._gate.sure(host)
+
+    def rests_s(self, host: str) -> float:
+        """For how many seconds from now this host must not be asked: its pace, or what it asked for."""
+        state = self._hosts.get(host)
+        return max(0.0, max(state.paced_until, state.deferred_until) - self._clock()) if state else 0.0
 
     def __len__(self) -> int:
         """How many hosts are in memory."""
@@ -124,9 +147,13 @@ class Hosts:
                 wish = self._wish_s(host, state, paced)
                 if wish is None:
                     await self._wait(state, paced)
+                    if self._gate is not None:
+                        wish = await self._gate.begin(host)  # as late as can be: what it proves holds for seconds
                 try:
                     yield wish
                 finally:
+                    if wish is None and self._gate is not None:
+                        self._gate.end(host)
                     if wish is None and paced:
                         pace_s = self._pace_s(host, state) * (1 << state.slowing)
                         state.paced_until = self._clock() + min(pace_s, MOST_SLOWED_S)

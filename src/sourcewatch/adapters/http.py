@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import Enum
+from functools import partial
 from typing import Self
 
 import httpx
@@ -28,7 +29,7 @@ from .hosts import MOST_WAIT_S, SILENT, Broken, Hosts
 from .lines import Lines
 from .places import Places
 from .redirects import next_address
-from .stream import WIRE
+from .stream import MAY_SEND, WIRE
 from .transfer import BIG_AT_A_TIME, Budget, OverDeadlineError
 from .urls import Address, AddressError, SchemeError, address_of
 
@@ -149,6 +150,7 @@ class Web:
         """One address: the host's wishes first, then its turn, then the exchange."""
         headers = request_headers(trip.request, address, self.user_agent, cookie, first=not trip.exchanges)
         if trip.purpose is Purpose.CERTIFICATE:
+            MAY_SEND.set(None)
             return await self._exchange(trip, address, headers)
         if (wish_s := self.hosts.deferred_s(address.host)) > MOST_WAIT_S:
             return self._deferred(address, wish_s)
@@ -160,7 +162,10 @@ class Web:
             if known := self.hosts.recent_failure(address.origin, fresh=trip.fresh):
                 return known
             async with self._asked:
+                MAY_SEND.set(partial(self.hosts.sure, address.host))
                 outcome = await self._exchange(trip, address, headers)
+            if isinstance(outcome, Broken) and not self.hosts.sure(address.host):
+                return self._deferred(address, 0.0)  # this process slept, or lost its turn: that proves nothing
             if isinstance(outcome, Exchange):
                 self.hosts.answered(address.host, outcome)
                 return outcome
@@ -174,7 +179,8 @@ class Web:
 
     def _deferred(self, address: Address, wish_s: float) -> Deferred:
         until_at = self.clock() + timedelta(seconds=wish_s)
-        return Deferred(address.url, until_at, f"{address.host} is left alone (429, 503, or pages that never came)")
+        why = "429, 503, pages that never came, or another worker's turn"
+        return Deferred(address.url, until_at, f"{address.host} is left alone ({why})")
 
     async def _refusal(self, trip: _Trip, address: Address) -> Broken | Deferred | None:
         """Why robots.txt keeps us from asking, or None."""

@@ -16,7 +16,8 @@ from .database import storage
 from .outbox import post
 from .spans import OWN_ADDRESS, SPANS, span_of
 
-OVERLAPS = "serve"  # the trigger of runs that may go on side by side
+OVERLAPS = ("serve", "worker")  # triggers of runs that may go on side by side
+SETTLING = 0x50_53  # any number that all processes agree on
 UNSETTLED = ("rebuild", HAND)  # triggers of runs that settle nothing
 PATIENCE = timedelta(hours=3)  # with a daemon's run that has no end: by then its sources were mostly asked again
 RUNS_BACK = 500
@@ -28,6 +29,8 @@ def settle_run(c: Connection, run: int, now: datetime, settle: Settle) -> None:
     A run that was killed settled nothing: its sources are settled with the next run that ends. Rows that an incident
     has taken in, and messages that were written, are not written again.
     """
+    if c.dialect.name == "postgresql":  # workers' runs may end at once: a failure is told by one of them
+        c.execute(select(func.pg_advisory_xact_lock(SETTLING)))
     for source in sorted(_concerned(c, run)):
         settlement = settle(_case(c, source), now)
         for incident in settlement.incidents:
@@ -65,7 +68,7 @@ def _killed(c: Connection, run: int) -> list[int]:
 
 def _over(run: Row[Any], at_end_of: Row[Any]) -> bool:
     """Whether a run without an end was dead at the end of another: only a daemon's runs can overlap."""
-    alone = run.trigger != OVERLAPS or at_end_of.trigger != OVERLAPS
+    alone = run.trigger not in OVERLAPS or at_end_of.trigger not in OVERLAPS
     return bool(alone or at_end_of.ended_at - run.started_at > PATIENCE)
 
 

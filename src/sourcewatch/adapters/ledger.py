@@ -27,7 +27,7 @@ from ..domain.change import Sighting, pack_change, sighting_facts, sighting_of
 from ..domain.check import Finding, Memory, Span
 from ..domain.document import Document, pack
 from ..domain.incident import Settle
-from ..domain.kept import HAND, ChangeRow, Kept, Quoted, RunRow, VersionRow
+from ..domain.kept import HAND, ChangeRow, Claim, Kept, Quoted, RunRow, VersionRow
 from ..domain.reading import Probe
 from ..domain.source import Source, SourceKind
 from ..domain.standing import Recall, Standing, standing
@@ -37,6 +37,7 @@ from .change_rows import CHANGES, change_of
 from .cleaning import clean, clean_json
 from .database import storage
 from .exclusive import Exclusive
+from .fence import make_sure
 from .incident_rows import settle_run
 from .outbox import post, post_confirmed
 from .spans import OWN_ADDRESS, SPANS, span_of
@@ -122,9 +123,9 @@ class Ledger:
             if settle is not None and void_reason is None:
                 settle_run(c, run, now, settle)
 
-    def exclusive(self) -> Exclusive:
-        """Entered by who runs: one at a time."""
-        return Exclusive(self._engine)
+    def exclusive(self, *, shared: bool = False) -> Exclusive:
+        """Entered by who runs: one at a time, or (*shared*) many workers and nobody else."""
+        return Exclusive(self._engine, shared=shared)
 
     def cut_short(self) -> bool:
         """Whether a run of the last hour of work never came to its end. A daemon's runs overlap."""
@@ -149,9 +150,11 @@ class Ledger:
     def keep(self, run: int, groups: Sequence[Sequence[Kept]]) -> list[list[int | None]]:
         """Write each page's finding with its figures', all in one transaction; the versions that each of them saw.
 
-        A group of several pages costs one sync to disk; none of them is told before that.
+        A group of several pages costs one sync to disk; none of them is told before that. Raises TakenError, keeping
+        nothing, when what one of them claims is another's by now.
         """
         with storage("keeping a check"), self._engine.begin() as c:
+            make_sure(c, [kept.claim for group in groups for kept in group if kept.claim is not None])
             return [[self._keep(c, run, one) for one in group] for group in groups]
 
     def _keep(self, c: Connection, run: int, kept: Kept) -> int | None:
@@ -289,9 +292,15 @@ class Ledger:
     def _due_at(self, c: Connection, source: str, at: datetime) -> None:
         self._upsert(c, t.schedule, ("source",), source=source, next_check_at=at, leased_until=None)
 
-    def put_off(self, source: str, until: datetime) -> None:
-        """A check that a host asked us to make later: due again then, no trace but this."""
+    def make_sure(self, claim: Claim) -> None:
+        """Raises TakenError when what was given out under this claim is another's by now."""
+        with storage("making sure of a claim"), self._engine.begin() as c:
+            make_sure(c, [claim])
+
+    def put_off(self, source: str, until: datetime, claim: Claim | None = None) -> None:
+        """A check that a host asked us to make later: due again then, no trace but this. Raises TakenError."""
         with storage("putting a check off"), self._engine.begin() as c:
+            make_sure(c, [claim] if claim is not None else [])
             self._due_at(c, source, until)
 
     def _upsert(self, c: Connection, table: Table, keys: tuple[str, ...], **values: Any) -> None:

@@ -13,10 +13,11 @@ from ..domain.errors import BusyError, StorageError
 
 
 @contextmanager
-def run_lock(data: Path, holder: str) -> Iterator[bool]:
+def run_lock(data: Path, holder: str, *, shared: bool = False) -> Iterator[bool]:
     """Hold DATA/run.lock; whether the holder before was killed: its name still stands there.
 
-    Raises BusyError that names who holds it, StorageError when it cannot be written.
+    Many workers may hold it together (*shared*); they leave no name. Raises BusyError that names who holds it,
+    StorageError when it cannot be written.
     """
     path = data / "run.lock"
     try:
@@ -25,10 +26,13 @@ def run_lock(data: Path, holder: str) -> Iterator[bool]:
         raise StorageError(f"{path} cannot be written: {error.strerror}") from error
     with file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
             file.seek(0)
-            raise BusyError(f"another run holds {path}: {file.read().strip() or 'holder unknown'}") from None
+            raise BusyError(f"another run holds {path}: {file.read().strip() or 'workers, or unknown'}") from None
+        if shared:
+            yield False
+            return
         file.seek(0)
         killed = bool(file.read())
         file.truncate(0)

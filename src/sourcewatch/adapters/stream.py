@@ -20,6 +20,9 @@ from .wire import Wire
 WIRE: ContextVar[Wire | None] = ContextVar("WIRE", default=None)
 """The connection that serves the exchange of this task: the pool decides which, and says so nowhere else."""
 
+MAY_SEND: ContextVar[Callable[[], bool] | None] = ContextVar("MAY_SEND", default=None)
+"""Whether this task's exchange may still be sent: asked at the last moment, since a process may have slept for long."""
+
 
 class HandshakeError(httpcore.ConnectError):
     """TLS did not come about. *first_bytes* are what the server said first."""
@@ -59,6 +62,8 @@ class Stream(httpcore.AsyncNetworkStream):
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
         if not buffer:
             return
+        if (may := MAY_SEND.get()) is not None and not may():
+            raise httpcore.WriteError("not sent: it is not this process's turn any more")
         WIRE.set(self.wire)
         self.wire.sent(bytes(buffer))
         try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from ..adapters import cron
 from ..adapters.exclusive import Exclusive
 from ..adapters.guard import Resolve
-from ..adapters.hosts import Hosts
+from ..adapters.hosts import Gate, Hosts
 from ..adapters.http import Web
 from ..adapters.lock import run_lock
 from ..adapters.processes import Processes
@@ -18,7 +18,7 @@ from ..domain.errors import StorageError
 from ..domain.source import Settings
 from ..services.check import Checker
 from ..services.desk import Desk
-from ..services.keep import Keeper
+from ..services.keep import Keeper, Waits, at_once
 from ..services.ports import Clock, Judge
 from ..services.run import Runner
 from ..services.threads import Threads
@@ -53,24 +53,34 @@ class Crew:
             await self.web.lines.aclose()
             self.web = _web(house, self.hosts, self.clock, self.resolve)
         self.house = house
-        self.runner = _runner(house, self.web, self.judging, self.desk, self.clock)
+        self.runner = _runner(house, self.web, self.judging, self.desk, self.clock, self.runner.keeper.waits)
 
 
 @asynccontextmanager
 async def crew(
-    house: House, holder: str, *, clock: Clock = wiring.now, resolve: Resolve | None = None
+    house: House,
+    holder: str,
+    *,
+    clock: Clock = wiring.now,
+    resolve: Resolve | None = None,
+    gate: Gate | None = None,
+    waits: Waits = at_once,
 ) -> AsyncIterator[Crew]:
     """Take the run lock as *holder*, clear up after a run that was cut short, and have everything at hand.
 
-    *resolve* stands in for the name service. Raises BusyError, StorageError.
+    *resolve* stands in for the name service. With a *gate* the lock is shared with all others who ask hosts through
+    one, and nobody clears up: what looks left over may be another's. Raises BusyError, StorageError.
     """
-    with run_lock(house.data, holder) as killed, house.ledger.exclusive() as lock, Threads() as threads:
-        await wiring.clear_up(house, clock, killed=killed)
-        hosts = Hosts(house.settings.hosts, respect_robots=house.settings.fetch.respect_robots)
+    shared = gate is not None
+    exclusive = house.ledger.exclusive(shared=shared)
+    with run_lock(house.data, holder, shared=shared) as killed, exclusive as lock, Threads() as threads:
+        if not shared:
+            await wiring.clear_up(house, clock, killed=killed)
+        hosts = Hosts(house.settings.hosts, respect_robots=house.settings.fetch.respect_robots, gate=gate)
         desk = Desk(house.queue, threads)
         web = _web(house, hosts, clock, resolve)
         async with Processes(wiring.judge, wiring.WORKERS, preload="sourcewatch.analysis.judge") as judging:
-            runner = _runner(house, web, judging, desk, clock)
+            runner = _runner(house, web, judging, desk, clock, waits)
             made = Crew(house, lock, threads, hosts, judging, desk, clock, resolve, web, runner)
             try:
                 yield made
@@ -85,8 +95,8 @@ def _web(house: House, hosts: Hosts, clock: Clock, resolve: Resolve | None) -> W
     return Web(house.settings.fetch, hosts, user_agent=agent, clock=clock, resolve=resolve)
 
 
-def _runner(house: House, web: Web, judging: Judge, desk: Desk, clock: Clock) -> Runner:
+def _runner(house: House, web: Web, judging: Judge, desk: Desk, clock: Clock, waits: Waits) -> Runner:
     settings, threads = house.settings, desk.threads
     checker = Checker(web, judging, house.ledger, house.snapshots, threads, settings.fetch, clock)
-    keeper = Keeper(house.ledger, house.snapshots, threads, settings.site.timezone, cron.next_time)
+    keeper = Keeper(house.ledger, house.snapshots, threads, settings.site.timezone, cron.next_time, waits)
     return Runner(settings, house.ledger, desk, checker, keeper, clock)

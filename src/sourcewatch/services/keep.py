@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from ..analysis import alarms, cadence
 from ..domain.capture import Capture, Certificate, Failure
 from ..domain.change import sighting_facts
 from ..domain.check import Finding, Memory, Span
-from ..domain.kept import Kept, Part, Stored
+from ..domain.kept import Claim, Kept, Part, Stored
 from ..domain.source import Source
 from ..domain.standing import Recall
 from ..domain.verdict import VerdictClass
@@ -21,28 +21,52 @@ from .ports import Cron, Ledger, Snapshots
 from .threads import Threads
 from .writer import Writer
 
+_T = TypeVar("_T")
 EVIDENCE = (VerdictClass.WALLED, VerdictClass.GONE, VerdictClass.FAILED, VerdictClass.MOVED)
+
+
+class Waits(Protocol):
+    """Does some work with the storage, perhaps again and again until the storage is back. Raises StorageError."""
+
+    async def __call__(self, work: Callable[[], Awaitable[_T]], /) -> _T: ...
+
+
+async def at_once(work: Callable[[], Awaitable[_T]]) -> _T:
+    """Waits for no storage."""
+    return await work()
 
 
 @dataclass(frozen=True, slots=True)
 class Keeper:
-    """Writes findings. *cron* answers when a cron line is next due."""
+    """Writes findings. *cron* answers when a cron line is next due; *waits* what to do while the storage fails."""
 
     ledger: Ledger
     snapshots: Snapshots
     threads: Threads
     timezone: str
     cron: Cron
+    waits: Waits = at_once
 
-    async def keep(self, writer: Writer, checked: Checked) -> tuple[list[int | None], dict[str, Stored]]:
-        """The versions that the page and its figures saw, and where new snapshots lie. Raises StorageError."""
-        stored = await self.threads.files(self._files, checked, checked.recall.last)
+    async def keep(
+        self, writer: Writer, checked: Checked, claim: Claim | None = None
+    ) -> tuple[list[int | None], dict[str, Stored]]:
+        """The versions that the page and its figures saw, and where new snapshots lie.
+
+        Raises StorageError, and TakenError when the *claim* under which this was checked holds no more.
+        """
+        if claim is not None and checked.page.judgement.changed:  # not to leave a file that no row will name
+            await self.waits(lambda: self.threads.rows(self.ledger.make_sure, claim))
+        stored = await self.waits(lambda: self.threads.files(self._files, checked, checked.recall.last))
+        await self.waits(lambda: self._declare(checked))
+        page = self._kept(checked.source, checked.page, checked.recall, stored, writer.run, checked)
+        rows = [replace(page, claim=claim)]
+        rows += [self._kept(f.source, f.finding, f.recall, stored, writer.run) for f in checked.figures]
+        return await self.waits(lambda: writer.keep(rows)), stored
+
+    async def _declare(self, checked: Checked) -> None:
         for figure in checked.figures:
             if not figure.known:
                 await self.threads.rows(self.ledger.declare_figure, figure.source, checked.page.checked_at)
-        rows = [self._kept(checked.source, checked.page, checked.recall, stored, writer.run, checked)]
-        rows += [self._kept(f.source, f.finding, f.recall, stored, writer.run) for f in checked.figures]
-        return await writer.keep(rows), stored
 
     def _files(self, checked: Checked, last: Span | None) -> dict[str, Stored]:
         """A snapshot for what is new, or evidence of a refusal, once a day and verdict."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,7 +15,8 @@ from .. import __version__
 from ..analysis import incidents
 from ..analysis.address import host_key
 from ..domain.capture import Deferred
-from ..domain.errors import StorageError
+from ..domain.errors import StorageError, TakenError
+from ..domain.kept import Claim
 from ..domain.source import Settings, Source, SourceKind
 from ..domain.standing import after
 from .check import Checker
@@ -46,6 +48,7 @@ class Tally:
     run: int = 0
     checked: int = 0
     deferred: int = 0
+    taken: int = 0
     new_versions: int = 0
     defects: list[str] = field(default_factory=list)
     words: Counter[str] = field(default_factory=Counter)
@@ -113,16 +116,17 @@ class Runner:
         except BaseException:
             self.desk.drop(work)
             raise
-        this = _Pass(self, Writer(self.ledger, self.checker.snapshots, self.checker.threads, run), Tally(run), told)
+        this = Pass(self, Writer(self.ledger, self.checker.snapshots, self.checker.threads, run), Tally(run), told)
         await this.over(work, more)
         if witnessed and needs_witnesses(this.tally.hosts):
             soon = self.clock() + WITNESSES_WITHIN
             work = await self.desk.take(self.clock(), due_by=soon, hosts=WITNESSES, per_host=1, apart_from=this.hosts)
             await this.over(work)
-        await self._end(run, started, this.tally)
+        await self.end(run, started, this.tally)
         return this.tally
 
-    async def _end(self, run: int, started: datetime, tally: Tally) -> None:
+    async def end(self, run: int, started: datetime, tally: Tally) -> None:
+        """Say what a run proved, and settle its incidents. Raises StorageError."""
         tally.void_reason, ended = our_own_fault(tally.hosts), self.clock()
         if tally.void_reason is not None:
             note = void_note(run, started, ended, tally.void_reason)
@@ -134,7 +138,7 @@ class Runner:
 
 
 @dataclass(slots=True)
-class _Pass:
+class Pass:
     """One run at work: its hosts side by side, a few lanes for each."""
 
     runner: Runner
@@ -145,6 +149,7 @@ class _Pass:
     begun: Work = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     rolling: bool = True
+    claims: dict[str, Claim] = field(default_factory=dict)
 
     async def over(self, work: Work, more: Callable[[], Awaitable[Work]] | None = None) -> None:
         """Raises StorageError; what was not begun is given back."""
@@ -173,6 +178,11 @@ class _Pass:
         return {host: [i for i in ids if i not in again] for host, ids in work.items()}
 
     async def _host(self, host: str, ids: Sequence[str], done: asyncio.Queue[str]) -> None:
+        await self.host(host, ids)
+        done.put_nowait(host)
+
+    async def host(self, host: str, ids: Sequence[str]) -> None:
+        """Check these sources of one host. Raises StorageError, perhaps in a group."""
         desk, waiting = self.runner.desk, iter(ids)
         self.hosts.add(host)
         self.seen.update(ids)
@@ -188,7 +198,6 @@ class _Pass:
         async with asyncio.TaskGroup() as lanes:
             for _ in range(min(LANES, len(ids))):
                 lanes.create_task(lane())
-        done.put_nowait(host)
 
     async def _contained(self, source: Source) -> Mapping[str, Any]:
         """A defect of ours in one source is told, and costs the others nothing; the storage's failure ends the run."""
@@ -197,22 +206,28 @@ class _Pass:
             line = await self._one(source)
         except StorageError:
             raise
+        except TakenError:
+            self.tally.taken += 1
+            _log.warning("%s was given to another worker meanwhile; nothing of it is kept here", source.id, extra=of)
+            return {"source": source.id, "url": source.url, "taken": True}
         except Exception as error:
             _log.exception("a defect while checking %s", source.id, extra=of)
             self.tally.defects.append(source.id)
-            await self._put_off(source, self.runner.clock() + DEFECT_RESTS)
+            with suppress(TakenError):
+                await self._put_off(source, self.runner.clock() + DEFECT_RESTS)
             return {"source": source.id, "url": source.url, "defect": f"{type(error).__name__}: {error}"}
         loud = not line.get("accessed") or line["new_version"]
         _log.log(logging.INFO if loud else logging.DEBUG, "%s: %s", source.id, in_words(line), extra=of)
         return line
 
     async def _one(self, source: Source) -> Mapping[str, Any]:
-        checked = await self.runner.checker.check(source, self.runner.figures.get(source.id, ()))
+        runner, declared = self.runner, self.runner.figures.get(source.id, ())
+        checked = await runner.keeper.waits(lambda: runner.checker.check(source, declared))
         if isinstance(checked, Deferred):
             self.tally.deferred += 1
             await self._put_off(source, checked.until_at)
             return as_deferred(source, checked)
-        versions, stored = await self.runner.keeper.keep(self.writer, checked)
+        versions, stored = await self.runner.keeper.keep(self.writer, checked, self.claims.get(source.id))
         verdict = checked.page.judgement.verdict
         standing = after(checked.recall.standing, verdict, checked.page.checked_at, versions[0], final_url_of(checked))
         self.tally.checked += 1
@@ -222,7 +237,8 @@ class _Pass:
         return as_line(checked, standing, versions[0], stored)
 
     async def _put_off(self, source: Source, until: datetime) -> None:
-        await self.runner.desk.threads.rows(self.runner.ledger.put_off, source.id, until)
+        rows, claim = self.runner.desk.threads.rows, self.claims.get(source.id)
+        await self.runner.keeper.waits(lambda: rows(self.runner.ledger.put_off, source.id, until, claim))
 
 
 def needs_witnesses(hosts: Mapping[str, Sequence[str]]) -> bool:

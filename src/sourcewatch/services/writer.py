@@ -47,7 +47,7 @@ class Writer:
                 found = await self.threads.rows(self.ledger.keep, self.run, groups)
             except StorageError as error:
                 _fail(together, error)
-            except Exception:
+            except Exception:  # a TakenError, too
                 await self._one_by_one(together)  # a defect in one group must not cost the others
             else:
                 for (_, done), versions in zip(together, found, strict=True):
