@@ -21,12 +21,12 @@ from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
 from ..analysis import cadence
-from ..domain.errors import BusyError, ConfigError, StorageError
+from ..domain.errors import BusyError, StorageError
 from ..domain.source import Settings, Source
 from ..services.desk import PER_HOST, Work
 from ..services.threads import aside
-from . import wiring
 from .pulse import Pulse
+from .reread import Rereader
 
 if TYPE_CHECKING:
     from .crew import Crew
@@ -44,12 +44,27 @@ _log = logging.getLogger(__name__)
 class Job:
     """Something besides the checks: *call* blocks, in a thread of its own, and returns what went wrong, in sentences.
 
-    *trigger* is one of APScheduler's.
+    *trigger* is one of APScheduler's. What is *of_web* is for who shows pages; all else is for one process alone.
     """
 
     name: str
     call: Callable[[House], Sequence[str]]
     trigger: IntervalTrigger | CronTrigger
+    of_web: bool = False
+
+
+async def carry_out(job: Job, house: House, pulse: Pulse, clock: Callable[[], datetime]) -> None:
+    """Do a job once; what it cannot do is told."""
+    try:
+        failed = list(await aside(job.call, house))
+    except Exception as error:
+        if not isinstance(error, StorageError | BusyError):
+            _log.exception("a defect in %s", job.name)
+        failed = [f"{type(error).__name__}: {error}"]
+    if failed:
+        pulse.fault(job.name, "; ".join(failed), clock())
+    else:
+        pulse.well(job.name)
 
 
 def each(*, minutes: int) -> IntervalTrigger:
@@ -75,13 +90,13 @@ class Daemon:
     scheduler: AsyncIOScheduler = field(init=False)
     passes: set[asyncio.Task[None]] = field(default_factory=set)
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _seen: tuple[int, ...] | None = None
+    _reread: Rereader = field(init=False)
     _clocks: tuple[datetime, float] = field(init=False)
 
     def __post_init__(self) -> None:
         self.pulse = Pulse(self.crew.clock())
         self._clocks = self.crew.clock(), self.monotonic()
-        self._seen = _signature(self.config)
+        self._reread = Rereader(self.config, self.crew, self.pulse, self.environ, self.adopted)
         common = {"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         self.scheduler = AsyncIOScheduler(timezone=UTC, job_defaults=common)
         self.scheduler.add_job(self.tick, IntervalTrigger(seconds=TICK_S, timezone=UTC), id="tick")
@@ -105,7 +120,7 @@ class Daemon:
         self.pulse.ticked_at = self.crew.clock()
         try:
             async with self._one_at_a_time:
-                await self._reread()
+                await self._reread.look()
                 await self.crew.threads.rows(self.crew.lock.hold)
                 work = await self.crew.desk.take(self.crew.clock())
         except (StorageError, BusyError) as error:
@@ -136,34 +151,7 @@ class Daemon:
 
     async def do(self, job: Job) -> None:
         """One of the other jobs; what it cannot do is told and tried again the next time."""
-        try:
-            failed = list(await aside(job.call, self.crew.house))
-        except Exception as error:
-            if not isinstance(error, StorageError | BusyError):
-                _log.exception("a defect in %s", job.name)
-            failed = [f"{type(error).__name__}: {error}"]
-        if failed:
-            self.pulse.fault(job.name, "; ".join(failed), self.crew.clock())
-        else:
-            self.pulse.well(job.name)
-
-    async def _reread(self) -> None:
-        """Adopt sources.toml when it has changed; a broken one is told, and the one before it stays in use."""
-        signature = _signature(self.config)
-        if signature == self._seen:
-            return
-        try:
-            settings = await aside(wiring.read_settings, self.config, self.environ)
-        except ConfigError as error:
-            self._seen = signature
-            words = f"{error.faults[0]} ({len(error.faults)} faults); the file as it was before stays in use"
-            self.pulse.fault("configuration", words, self.crew.clock())
-            return
-        await self.crew.adopt(settings)
-        self._seen = signature
-        self.pulse.well("configuration")
-        _log.info("%s was read again: %d sources", self.config, len(settings.sources))
-        self.adopted(self.crew.house)
+        await carry_out(job, self.crew.house, self.pulse, self.crew.clock)
 
     async def watch_clock(self) -> None:
         """For ever: notice when the clock is set. The scheduler would wait for a time that the clock has left."""
@@ -209,14 +197,6 @@ class Daemon:
         if self.scheduler.running:
             self.scheduler.shutdown(wait=False)
         return not late
-
-
-def _signature(path: Path) -> tuple[int, ...] | None:
-    try:
-        stat = path.stat()
-    except OSError:
-        return None
-    return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
 def _longest(source: Source, settings: Settings) -> timedelta:

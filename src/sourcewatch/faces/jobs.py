@@ -23,7 +23,7 @@ def jobs(settings: Settings) -> list[Job]:
     zone = ZoneInfo(settings.site.timezone)
     return [
         Job("messages", _deliver, each(minutes=1)),
-        Job("search", _index, each(minutes=1)),
+        Job("search", _index, each(minutes=1), of_web=True),
         Job("days", _close_days, at(minute=7, zone=ZoneInfo("UTC"))),
         Job("retention", _retain, at(hour=3, minute=40, zone=zone)),
         Job("archive", _verify, at(hour=4, minute=20, zone=zone)),

@@ -8,7 +8,7 @@ import shutil
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from . import wiring
 from .crew import crew
 from .daemon import Daemon
 from .jobs import jobs
+from .signals import HARD, stop_signals
 from .web import app
 from .web.ops import Meter, Ops
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from .wiring import House
 
 DRAIN_S = 30.0
-HARD = 130
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ async def serve(house: House, config: Path, listening: socket.socket) -> int:
 
     Raises BusyError, StorageError before anything is begun.
     """
-    asked, again = _signals()
+    asked, again = stop_signals()
     async with crew(house, "serve") as at_hand:
         meter, front = Meter(), Front()
         daemon = Daemon(
@@ -115,25 +115,6 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield  # signals are ours: checks come to their end first
-
-
-def _signals() -> tuple[asyncio.Event, asyncio.Event]:
-    """Set by the first signal, and by the second; a third one kills as usual."""
-    asked, again = asyncio.Event(), asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def heard() -> None:
-        if not asked.is_set():
-            asked.set()
-            return
-        again.set()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            with suppress(ValueError):
-                loop.remove_signal_handler(number)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, heard)
-    return asked, again
 
 
 def _rows(house: House) -> tuple[DueRow, Backlog]:
