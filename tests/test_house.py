@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "faces": {"domain", "analysis", "services", "faces"},
 }
 # the only modules that know adapters and services
-WIRING = {"faces/wiring.py", "faces/crew.py", "faces/lookback.py", "faces/citing.py"}
+WIRING = {"faces/wiring.py", "faces/crew.py", "faces/lookback.py", "faces/citing.py", "faces/fleet.py"}
 ONE_ROOM = {
     "rfc3161_client": {"adapters/timestamps.py"},
     "httpx": {
@@ -48,7 +48,14 @@ ONE_ROOM = {
         "adapters/reviews.py",
         "adapters/desk_rows.py",
         "adapters/search.py",
+        "adapters/fence.py",
+        "adapters/months.py",
+        "adapters/turn_rows.py",
+        "faces/fleet.py",
     },
+    "procrastinate": {"adapters/queue.py"},
+    "psycopg": {"adapters/queue.py"},
+    "psycopg_pool": {"adapters/queue.py"},
     "alembic": {"adapters/database.py"},
     "warcio": {"adapters/warc.py", "adapters/brought_warc.py"},
     "selectolax": {"analysis/html.py"},
@@ -57,7 +64,7 @@ ONE_ROOM = {
     "docutils": {"analysis/citing_rst.py"},
     "yaml": {"analysis/imports_yaml.py"},
     "tomlkit": {"adapters/sources_file.py"},
-    "PIL": {"analysis/images.py"},
+    "PIL": {"analysis/images.py", "analysis/picture_diff.py"},
     "apscheduler": {"faces/daemon.py", "adapters/cron.py"},
     "typer": {"faces/base.py", "faces/cli.py", "faces/demo.py", "faces/times.py"}
     | {p.relative_to(PACKAGE).as_posix() for p in (PACKAGE / "faces").glob("*_commands.py")},
@@ -67,6 +74,7 @@ ONE_ROOM = {
     "uvicorn": {"faces/serve.py"},
     "prometheus_client": {"faces/web/ops.py"},
     "protego": {"adapters/robots.py"},
+    "obstore": {"adapters/bucket.py"},
 }
 
 

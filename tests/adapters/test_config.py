@@ -201,7 +201,7 @@ def test_the_projects_own_sources_hold_every_row_of_the_site() -> None:
 def test_the_shipped_schema_is_the_models_own() -> None:
     assert (ROOT / "sources.schema.json").read_text(encoding="utf-8") == config.schema()
     assert json.loads(config.schema())["properties"].keys() == {
-        "site", "fetch", "hosts", "tiers", "serve", "proof", "retain", "editor", "source", "claim",
+        "storage", "site", "fetch", "hosts", "tiers", "serve", "proof", "retain", "editor", "source", "claim",
     }  # fmt: skip
 
 

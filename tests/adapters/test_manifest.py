@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sourcewatch.adapters.manifest import Manifests
+from sourcewatch.adapters.store import FolderStore
 from sourcewatch.domain.errors import StorageError
 
 
@@ -30,15 +31,15 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def accepted_by_sha256sum(manifest: Path) -> bool:
-    command = ["sha256sum", "--check", "--strict", "--quiet", f"_manifest/{manifest.name}"]
-    return subprocess.run(command, cwd=manifest.parents[1], capture_output=True, check=False).returncode == 0
+def accepted_by_sha256sum(data: Path, manifest: str) -> bool:
+    command = ["sha256sum", "--check", "--strict", "--quiet", manifest.removeprefix("snapshots/")]
+    return subprocess.run(command, cwd=data / "snapshots", capture_output=True, check=False).returncode == 0
 
 
 def test_a_day_that_is_over_is_closed_once(data: Path) -> None:
-    manifests = Manifests(data)
+    manifests = Manifests(FolderStore(data))
     path = manifests.close(at(21))
-    assert path == data / "snapshots/_manifest/2026-10-20.sha256" and accepted_by_sha256sum(path)
+    assert path == "snapshots/_manifest/2026-10-20.sha256" and accepted_by_sha256sum(data, path)
     assert sorted(manifests.read(date(2026, 10, 20)).files) == [
         "_checks/2026-10-20.warc.gz",
         "a/2026/20261020T110305Z.md",
@@ -51,25 +52,25 @@ def test_the_day_that_runs_and_what_is_being_written_are_left_out(data: Path) ->
     put(data, "a/2026/20261021T000001Z.warc.gz")
     put(data, "a/2026/.20261020T230000Z.json.tmp")
     put(data, "_checks/2026-10-19.warc.gz.open")
-    manifests = Manifests(data)
+    manifests = Manifests(FolderStore(data))
     manifests.close(at(21))
     assert len(manifests.read(date(2026, 10, 20)).files) == 3
 
 
 def test_each_manifest_is_chained_to_the_one_before_and_names_only_what_is_new(data: Path) -> None:
-    manifests = Manifests(data)
+    manifests = Manifests(FolderStore(data))
     manifests.close(at(21))
     put(data, "a/2026/20261022T080000Z.json")
     put(data, "b/2026/20261019T000000Z.md")  # brought in late
     second = manifests.close(at(24))
-    assert second is not None and second.name == "2026-10-23.sha256" and accepted_by_sha256sum(second)
+    assert second == "snapshots/_manifest/2026-10-23.sha256" and accepted_by_sha256sum(data, second)
     read = manifests.read(date(2026, 10, 23))
     assert read.before is not None and read.before[0] == "_manifest/2026-10-20.sha256"
     assert sorted(read.files) == ["a/2026/20261022T080000Z.json", "b/2026/20261019T000000Z.md"]
 
 
 def test_a_day_without_files_has_no_manifest_and_a_clock_set_back_reopens_none(data: Path) -> None:
-    manifests = Manifests(data)
+    manifests = Manifests(FolderStore(data))
     manifests.close(at(21))
     assert manifests.close(at(22)) is None
     put(data, "a/2026/20261018T080000Z.json")
@@ -77,9 +78,8 @@ def test_a_day_without_files_has_no_manifest_and_a_clock_set_back_reopens_none(d
 
 
 def test_a_damaged_manifest_is_told_with_its_line(data: Path) -> None:
-    manifests = Manifests(data)
-    path = manifests.close(at(21))
-    assert path is not None
+    manifests = Manifests(FolderStore(data))
+    path = data / str(manifests.close(at(21)))
     path.write_text(path.read_text().replace("  a/", "\ta/", 1))
     with pytest.raises(StorageError, match="line 2 is no digest and path"):
         manifests.read(date(2026, 10, 20))
@@ -95,7 +95,7 @@ def test_a_full_disk_leaves_no_half_manifest(small_disk: Path) -> None:
         except OSError:
             pass
     with pytest.raises(StorageError, match="cannot be written"):
-        Manifests(small_disk).close(at(21))
+        Manifests(FolderStore(small_disk)).close(at(21))
     assert not list(small_disk.glob("snapshots/_manifest/*"))
     filler.unlink()
-    assert Manifests(small_disk).close(at(21)) is not None
+    assert Manifests(FolderStore(small_disk)).close(at(21)) is not None

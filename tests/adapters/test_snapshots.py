@@ -14,6 +14,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from sourcewatch.adapters.snapshots import Snapshots
+from sourcewatch.adapters.store import FolderStore
 from sourcewatch.domain.capture import Capture, Certificate, Exchange, Failure
 from sourcewatch.domain.errors import StorageError
 from sourcewatch.domain.kept import Part
@@ -33,7 +34,7 @@ PICTURE = Failure(
 
 @pytest.fixture
 def snapshots(tmp_path: Path) -> Snapshots:
-    return Snapshots(tmp_path, "sourcewatch/test")
+    return Snapshots(FolderStore(tmp_path), "sourcewatch/test")
 
 
 def records(path: Path) -> list[tuple[str, str, bytes]]:
@@ -111,7 +112,7 @@ def test_a_damaged_snapshot_is_told_in_a_sentence(snapshots: Snapshots, tmp_path
 
 
 def test_a_full_disk_leaves_nothing_torn_and_the_next_write_goes_on(small_disk: Path) -> None:
-    snapshots = Snapshots(small_disk, "sourcewatch/test")
+    snapshots = Snapshots(FolderStore(small_disk), "sourcewatch/test")
     noise = Exchange("https://a.example/p", 200, (), os.urandom(300_000))
     kept = 0
     with pytest.raises(StorageError, match="cannot be written: No space left"):
@@ -155,4 +156,4 @@ def test_a_snapshot_that_was_killed_between_its_files_is_whole_or_gone_at_the_ne
 def test_a_folder_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "snapshots").write_text("a file where a folder should be")
     with pytest.raises(StorageError, match="cannot be written"):
-        Snapshots(tmp_path, "s").keep("a", AT, [Part("a", Capture(AT, (PAGE,)))], None, {})
+        Snapshots(FolderStore(tmp_path), "s").keep("a", AT, [Part("a", Capture(AT, (PAGE,)))], None, {})

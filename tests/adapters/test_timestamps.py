@@ -17,6 +17,7 @@ import pytest
 
 from databases import skip
 from sourcewatch.adapters import timestamps
+from sourcewatch.adapters.store import FolderStore, Store
 
 CONFIG = """
 [req]
@@ -102,40 +103,46 @@ def asked_at(authority: Authority) -> Iterator[str]:
         thread.join()
 
 
+NAME = "snapshots/_manifest/2026-10-20.sha256"
+
+
 @pytest.fixture
-def manifest(tmp_path: Path) -> Path:
-    path = tmp_path / "2026-10-20.sha256"
-    path.write_text("ab" * 32 + "  a/2026/20261020T110305Z.warc.gz\n")
-    return path
+def store(tmp_path: Path) -> Store:
+    """A day's manifest."""
+    store = FolderStore(tmp_path)
+    store.put(NAME, b"ab" * 32 + b"  a/2026/20261020T110305Z.warc.gz\n")
+    return store
 
 
 TLS = ssl.create_default_context()
 
 
-def test_a_manifest_gets_a_token_that_holds(authority: Authority, manifest: Path) -> None:
+def test_a_manifest_gets_a_token_that_holds(authority: Authority, store: Store) -> None:
     roots = timestamps.certificates(authority.folder / "root.pem")
     with asked_at(authority) as address:
-        attested = timestamps.stamp(manifest, address, roots, TLS)
+        attested = timestamps.stamp(store, NAME, address, roots, TLS)
     assert abs(attested - datetime.now(UTC)) < timedelta(minutes=5)
-    assert timestamps.token_path(manifest).name == "2026-10-20.tsr"
-    assert timestamps.faults([manifest], roots) == {}
+    assert timestamps.token_path(NAME) == "snapshots/_manifest/2026-10-20.tsr"
+    assert timestamps.faults(store, [NAME], roots) == {}
 
 
-def test_a_manifest_that_was_changed_afterwards_is_found_out(authority: Authority, manifest: Path) -> None:
+def test_a_manifest_that_was_changed_afterwards_is_found_out(authority: Authority, store: Store) -> None:
     roots = timestamps.certificates(authority.folder / "root.pem")
     with asked_at(authority) as address:
-        timestamps.stamp(manifest, address, roots, TLS)
-    manifest.write_text(manifest.read_text().replace("ab", "ac", 1))
-    [(path, words)] = timestamps.faults([manifest], roots).items()
-    assert path == timestamps.token_path(manifest) and "does not vouch for 2026-10-20.sha256" in words
+        timestamps.stamp(store, NAME, address, roots, TLS)
+    forged = store.get(NAME).replace(b"ab", b"ac", 1)
+    store.delete([NAME])
+    store.put(NAME, forged)
+    [(path, words)] = timestamps.faults(store, [NAME], roots).items()
+    assert path == timestamps.token_path(NAME) and "does not vouch for 2026-10-20.sha256" in words
 
 
-def test_a_token_of_a_stranger_is_not_kept(authority: Authority, manifest: Path, tmp_path: Path) -> None:
+def test_a_token_of_a_stranger_is_not_kept(authority: Authority, store: Store, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     strangers = timestamps.certificates(Authority(tmp_path / "other").folder / "root.pem")
     with asked_at(authority) as address, pytest.raises(timestamps.AuthorityError, match="does not hold"):
-        timestamps.stamp(manifest, address, strangers, TLS)
-    assert not timestamps.token_path(manifest).exists()
+        timestamps.stamp(store, NAME, address, strangers, TLS)
+    assert store.find(timestamps.token_path(NAME)) is None
 
 
 @pytest.mark.parametrize(
@@ -143,25 +150,26 @@ def test_a_token_of_a_stranger_is_not_kept(authority: Authority, manifest: Path,
     [(503, None, "status 503"), (200, b"<html>", "not a timestamp token"), (200, b"x" * 200_000, "more than a token")],
 )
 def test_an_authority_that_gives_no_token_is_told(
-    authority: Authority, manifest: Path, status: int, spoilt: bytes | None, words: str
+    authority: Authority, store: Store, status: int, spoilt: bytes | None, words: str
 ) -> None:
     authority.status = status
     authority.spoil = lambda token: token if spoilt is None else spoilt
     try:
         with asked_at(authority) as address, pytest.raises(timestamps.AuthorityError, match=words):
-            timestamps.stamp(manifest, address, (), TLS)
+            timestamps.stamp(store, NAME, address, (), TLS)
     finally:
         authority.status, authority.spoil = 200, lambda token: token
-    assert not timestamps.token_path(manifest).exists()
+    assert store.find(timestamps.token_path(NAME)) is None
 
 
-def test_nobody_listening_is_told(manifest: Path) -> None:
+def test_nobody_listening_is_told(store: Store) -> None:
     with pytest.raises(timestamps.AuthorityError, match="cannot be asked"):
-        timestamps.stamp(manifest, "http://127.0.0.1:9/tsa", (), TLS)
+        timestamps.stamp(store, NAME, "http://127.0.0.1:9/tsa", (), TLS)
 
 
-def test_a_stamping_command_gets_the_manifest_and_its_failure_is_told(manifest: Path) -> None:
-    assert timestamps.hook(["cp", "-t", str(manifest.parent / ".."), "--"], manifest) is None
-    assert (manifest.parent.parent / manifest.name).read_text() == manifest.read_text()
+def test_a_stamping_command_gets_the_manifest_and_its_failure_is_told(store: Store) -> None:
+    with store.as_file(NAME) as manifest:
+        assert timestamps.hook(["sh", "-c", 'cp "$0" "$0.ots"'], manifest) is None
+    assert store.get(f"{NAME}.ots") == store.get(NAME)
     assert "ended with" in (timestamps.hook(["false"], manifest) or "")
     assert "could not be run" in (timestamps.hook(["no-such-stamper"], manifest) or "")

@@ -16,6 +16,7 @@ import pytest
 from databases import skip
 from site_of_pages import Site, page, row, serving
 from sourcewatch.adapters.snapshots import Snapshots
+from sourcewatch.adapters.store import FolderStore
 from sourcewatch.adapters.warc_walk import walk
 from sourcewatch.domain.capture import Capture, Exchange
 from sourcewatch.domain.errors import StorageError
@@ -136,7 +137,7 @@ def ours() -> Iterator[Path]:
 
 def test_a_lost_permission_to_write_is_told_and_passes(ours: Path) -> None:
     with as_nobody():
-        snapshots = Snapshots(ours, "sourcewatch/test")
+        snapshots = Snapshots(FolderStore(ours), "sourcewatch/test")
         first = snapshots.keep("a", START, [Part("a", Capture(START, (PAGE,)))], "text", {})["a"]
         snapshots.note([NOTE])
         before = standing_files(ours)
@@ -158,7 +159,7 @@ def test_a_lost_permission_to_write_is_told_and_passes(ours: Path) -> None:
 
 def test_a_lost_permission_to_read_is_told(ours: Path) -> None:
     with as_nobody():
-        snapshots = Snapshots(ours, "sourcewatch/test")
+        snapshots = Snapshots(FolderStore(ours), "sourcewatch/test")
         stored = snapshots.keep("a", START, [Part("a", Capture(START, (PAGE,)))], None, {})["a"]
         (ours / stored.path).chmod(0o000)
         with pytest.raises(StorageError, match=r"cannot be read back: .*Permission denied"):

@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from sourcewatch.adapters import tables as t
 from sourcewatch.adapters.manifest import Manifests
 from sourcewatch.adapters.retention import Retention, removed
+from sourcewatch.adapters.store import FolderStore
 from sourcewatch.domain.retention import Removal
 from sourcewatch.domain.source import FetchPolicy, Settings, Site, Tier
 from sourcewatch.domain.source import Retention as Rule
@@ -69,7 +70,7 @@ class Kept:
         tiers = {name: Tier(name, name) for name in ("A", "D")}
         rules = MappingProxyType({"D": Rule(**rule)})
         settings = Settings(Site("N"), FetchPolicy(), {}, tiers, (), retention=rules)
-        return retain(Retention(self.engine, self.data), settings, NOW, apply=apply)
+        return retain(Retention(self.engine, FolderStore(self.data)), settings, NOW, apply=apply)
 
     def files(self) -> int:
         return len(list(self.data.glob("snapshots/[!_]*/**/*.*")))
@@ -124,17 +125,17 @@ def test_what_was_removed_is_noted_beside_the_snapshots_with_its_digest(kept: Ke
     for days in (900, 800, 1):
         kept.version("thread", days)
     kept.retain(versions_s=YEAR_S, apply=True)
-    noted = removed(kept.data)
+    noted = removed(FolderStore(kept.data))
     assert len(noted) == 3 and set(noted.values()) == {"versions older than [retain] allows"}
-    manifest = Manifests(kept.data).close(NOW + timedelta(days=1))
-    assert manifest is not None and "_removed/20261020T030300Z.0.txt" in manifest.read_text()
+    manifest = Manifests(FolderStore(kept.data)).close(NOW + timedelta(days=1))
+    assert manifest is not None and "_removed/20261020T030300Z.0.txt" in (kept.data / manifest).read_text()
 
 
 def test_a_crash_between_note_and_removal_is_made_good_the_next_time(kept: Kept) -> None:
     for days in (900, 800, 1):
         kept.version("thread", days)
     [idle] = kept.retain(versions_s=YEAR_S).versions
-    Retention(kept.engine, kept.data).note_dropped([idle.id], "r", NOW)
+    Retention(kept.engine, FolderStore(kept.data)).note_dropped([idle.id], "r", NOW)
     assert kept.files() == 9
     kept.retain(versions_s=YEAR_S, apply=True)
     assert kept.files() == 6

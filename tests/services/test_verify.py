@@ -18,6 +18,7 @@ from sourcewatch.adapters.audits import Audits
 from sourcewatch.adapters.evidence import Evidence
 from sourcewatch.adapters.manifest import Manifests
 from sourcewatch.adapters.retention import Retention
+from sourcewatch.adapters.store import FolderStore
 from sourcewatch.domain.audit import Audit, Flaw, FlawKind
 from sourcewatch.faces.cli import main
 from sourcewatch.services.verify import verify
@@ -39,7 +40,7 @@ class Archive:
         return sorted(self.folder.glob(f"snapshots/{pattern}"))[0]
 
     def audit(self, at: datetime = LATER, sample: float | None = None) -> Audit:
-        return verify(Evidence(self.folder), Audits(self.engine), at, sample=sample)
+        return verify(Evidence(FolderStore(self.folder)), Audits(self.engine), at, sample=sample)
 
     def flaws(self, at: datetime = LATER) -> list[Flaw]:
         return list(self.audit(at).flaws)
@@ -58,7 +59,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         site.pages["/p"] = page("P", BODY + "<p>From November on the panel counts requests instead of words.</p>")
         watch.passes(rows, START + timedelta(days=2))
         watch.passes(rows, START + timedelta(days=3))
-    Manifests(folder).close(START + timedelta(days=4))
+    Manifests(FolderStore(folder)).close(START + timedelta(days=4))
     return folder
 
 
@@ -169,7 +170,7 @@ def test_a_sample_looks_at_a_part_and_at_another_part_the_next_day(archive: Arch
 
 def test_what_retention_removed_is_not_missed(archive: Archive) -> None:
     path = archive.file("q/2026/*.warc.gz").relative_to(archive.folder).as_posix()
-    keeping = Retention(archive.engine, archive.folder)
+    keeping = Retention(archive.engine, FolderStore(archive.folder))
     [version] = [v.id for v in keeping.versions() if v.path == path]
     keeping.note_dropped([version], "a rule", LATER)
     assert keeping.remove([path], LATER, "a rule")[0] == 3

@@ -1,21 +1,23 @@
-"""The archive read without a database: each day's checks, from the facts beside the snapshots and the days' files."""
+"""The archive read without a database: each day's checks, from the facts beside the snapshots and the days' files.
+
+What a day's parts and the whole that they were put together in both tell is read once.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
+from ..domain.errors import UnreadableError
 from ..domain.recorded import Lies, Recorded
 from ..domain.source import SourceKind
 from ..domain.verdict import WORDS, Verdict
 from . import manifest
-from .daily import FOLDER_NAME as CHECKS
 from .review_files import REVIEWS
-from .snapshots import FOLDER
-from .warc_walk import TornError, walk
+from .store import CHECKS, FOLDER, Store
+from .warc_walk import TornError, records
 
 _OWN = frozenset((
     "source", "kind", "parent", "title", "alt", "cited", "asked", "final_url", "checked_at", "ms", "verdict",
@@ -27,26 +29,26 @@ _OWN = frozenset((
 
 
 class Archive:
-    """The tree under *data*/snapshots. What cannot be read is collected in *lost*: (path, sentence)."""
+    """The snapshots in *store*. What cannot be read is collected in *lost*: (path, sentence). Raises StorageError."""
 
-    def __init__(self, data: Path) -> None:
-        self._data = data
-        self._tree = data / FOLDER
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self.lost: list[tuple[str, str]] = []
-        self._by_day: dict[date, list[Path]] = {}
+        self._by_day: dict[date, list[str]] = {}
         self._told: dict[date, tuple[list[Recorded], set[int]]] = {}
-        for path in manifest.snapshot_files(self._tree):
-            self._sort_in(path)
-        for path in sorted((self._tree / CHECKS).glob("*.open")):
-            self._sort_in(path)
+        facts = ""
+        for found in store.list(FOLDER):  # sorted: the facts come before the file that they lie beside
+            self._sort_in(found.name, facts)
+            facts = found.name if found.name.endswith(".json") else facts
 
-    def _sort_in(self, path: Path) -> None:
-        if (day := manifest.day_of(path.name)) is None or path.parent.name == REVIEWS:
+    def _sort_in(self, path: str, facts: str) -> None:
+        _, *folders, name = path.split("/")
+        if (day := manifest.day_of(name)) is None or not folders or folders[-1] in (REVIEWS, manifest.FOLDER_NAME):
             return
-        if path.name.endswith(".json") or path.parent.name == CHECKS:
+        if name.endswith(".json") or folders[0] == CHECKS:
             self._by_day.setdefault(day, []).append(path)
-        elif path.name.endswith(".warc.gz") and not path.with_name(path.name[:-8] + ".json").is_file():
-            self.lost.append((self._relative(path), "there are no facts beside it"))
+        elif name.endswith(".warc.gz") and path.removesuffix(".warc.gz") + ".json" != facts:
+            self.lost.append((path, "there are no facts beside it"))
 
     def days(self) -> list[date]:
         """The days that anything is told of, in order."""
@@ -54,7 +56,7 @@ class Archive:
 
     def groups(self, day: date) -> list[tuple[Recorded, ...]]:
         """A day's checks in the order of time: a page together with the figures that its file tells of."""
-        groups = [tuple(self._sidecar(path)) for path in self._by_day.get(day, ()) if path.name.endswith(".json")]
+        groups = [tuple(self._sidecar(path)) for path in self._by_day.get(day, ()) if path.endswith(".json")]
         told = {(one.source, one.at) for group in groups for one in group}
         groups += [(one,) for one in self._daily(day)[0] if (one.source, one.at) not in told]
         return sorted((g for g in groups if g), key=lambda g: (g[0].at, g[0].source))
@@ -69,48 +71,67 @@ class Archive:
         if day not in self._told:
             checks: list[Recorded] = []
             voids: set[int] = set()
-            for path in self._by_day.get(day, ()):
-                if path.parent.name == CHECKS:
-                    self._notes(path, checks, voids)
+            seen: set[str] = set()
+            wanted, read = [p for p in self._by_day.get(day, ()) if _is_daily(p)], set[str]()
+            while wanted:
+                gone = [path for path in wanted if not self._notes(path, seen, checks, voids)]
+                read.update(wanted)
+                # a part that is gone was put into a whole that was not there when the files were listed
+                wanted = [p for p in self._dailies(day) if p not in read] if any(_is_part(p) for p in gone) else []
             self._told[day] = checks, voids
         return self._told[day]
 
-    def _notes(self, path: Path, checks: list[Recorded], voids: set[int]) -> None:
-        try:
-            for record in walk(path):
-                if record.kind != "metadata" or record.fault:
-                    continue
-                fields = record.fields
-                if fields.get("sourcewatch-void"):
-                    voids.add(int(fields["run"]))
-                elif fields.get("sourcewatch-check"):
-                    checks.append(_noted(fields, self._relative(path)))
-        except TornError as torn:
-            if not path.name.endswith(".open"):  # an open file is cut back when it goes on
-                self.lost.append((self._relative(path), f"{torn}; what stands before it was read"))
-        except (OSError, ValueError, KeyError) as error:
-            self.lost.append((self._relative(path), f"it cannot be read: {error}"))
+    def _dailies(self, day: date) -> list[str]:
+        names = [found.name for found in self._store.list(f"{FOLDER}/{CHECKS}")]
+        return [name for name in names if manifest.day_of(name.rpartition("/")[2]) == day]
 
-    def _sidecar(self, path: Path) -> Iterator[Recorded]:
-        where = self._relative(path)
+    def _notes(self, path: str, seen: set[str], checks: list[Recorded], voids: set[int]) -> bool:
+        """Read a day's file, but for the parts that were *seen* elsewhere; whether it is there."""
+        again = False
         try:
-            meta = json.loads(path.read_bytes())
+            with self._store.open(path) as file:
+                for record in records(file):
+                    if record.kind == "warcinfo":
+                        again = record.id in seen
+                        seen.add(record.id)
+                    elif not again and record.kind == "metadata" and not record.fault:
+                        self._note(record.fields, path, checks, voids)
+        except TornError as torn:
+            if not path.endswith(".open"):  # an open file is cut back when it goes on
+                self.lost.append((path, f"{torn}; what stands before it was read"))
+        except UnreadableError as error:
+            if _is_part(path) and self._store.find(path) is None:
+                return False
+            self.lost.append((path, f"it cannot be read: {error}"))
+        except (OSError, ValueError, KeyError) as error:
+            self.lost.append((path, f"it cannot be read: {error}"))
+        return True
+
+    def _note(self, fields: Mapping[str, str], path: str, checks: list[Recorded], voids: set[int]) -> None:
+        if fields.get("sourcewatch-void"):
+            voids.add(int(fields["run"]))
+        elif fields.get("sourcewatch-check"):
+            checks.append(_noted(fields, path))
+
+    def _sidecar(self, path: str) -> Iterator[Recorded]:
+        try:
+            meta = json.loads(self._store.get(path))
             found = [self._beside(meta, meta, path)]
             found += [self._beside(figure, meta, path) for figure in meta.get("figures", ())]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            self.lost.append((where, f"the facts beside the snapshot cannot be read: {error!r}"))
+        except (UnreadableError, ValueError, KeyError, TypeError) as error:
+            self.lost.append((path, f"the facts beside the snapshot cannot be read: {error!r}"))
             return
         for one in found:
-            if one.new is not None and not (self._data / one.new.path).is_file():
+            if one.new is not None and self._store.find(one.new.path) is None:
                 self.lost.append((one.new.path, f"the snapshot of {one.source} is not there"))
             elif one.verdict.accessed and one.new is None and not one.saw:
-                self.lost.append((where, f"it does not say which version of {one.source} was seen"))
+                self.lost.append((path, f"it does not say which version of {one.source} was seen"))
             else:
                 yield one
 
-    def _beside(self, own: Mapping[str, Any], page: Mapping[str, Any], path: Path) -> Recorded:
+    def _beside(self, own: Mapping[str, Any], page: Mapping[str, Any], path: str) -> Recorded:
         """One check out of the facts beside a snapshot: the page's own, or one of its figures'."""
-        warc = self._relative(path.with_name(page["warc"]))
+        warc = f"{path.rpartition('/')[0]}/{page['warc']}"
         new = own.get("changed") and own["accessed"]
         hops = own.get("hops") or [{}]
         facts = {key: value for key, value in own.items() if key not in _OWN}
@@ -125,7 +146,7 @@ class Archive:
             source=own["source"],
             at=_moment(own["checked_at"]),
             verdict=_verdict(own["verdict"], own["rule"], own["evidence"]),
-            where=self._relative(path),
+            where=path,
             kind=SourceKind(own["kind"]),
             parent=own.get("parent"),
             title=own.get("title", ""),
@@ -141,8 +162,13 @@ class Archive:
             facts=facts,
         )
 
-    def _relative(self, path: Path) -> str:
-        return path.relative_to(self._data).as_posix()
+
+def _is_daily(path: str) -> bool:
+    return path.split("/")[1] == CHECKS
+
+
+def _is_part(path: str) -> bool:
+    return path.count("/") == 3
 
 
 def _noted(fields: Mapping[str, str], where: str) -> Recorded:

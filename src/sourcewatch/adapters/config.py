@@ -37,6 +37,7 @@ from ..domain.source import (
 from . import toml_lines
 from .config_models import FileModel, RestModel, Row, SourceModel
 from .config_values import CONTROL
+from .store import BUCKETS
 
 MOST_BYTES = 32_000_000  # 50,000 rows with notes are 25 MB; a larger file is a mistake
 
@@ -262,7 +263,12 @@ def _settings(model: FileModel, environ: Mapping[str, str], folder: Path) -> Set
             for e in model.editor
         ),
         public_url=model.serve.url.rstrip("/") + "/" if model.serve.url else "",
+        storage=_place(model.storage, folder),
     )
+
+
+def _place(storage: str, folder: Path) -> str:
+    return storage if not storage or storage.startswith(BUCKETS) else str((folder / storage).resolve())
 
 
 def _rest(model: RestModel | None, zone: ZoneInfo) -> Rest | None:

@@ -17,6 +17,7 @@ from .config_values import (
     Lasting,
     Network,
     Size,
+    Storage,
     Variable,
     Words,
     Zone,
@@ -148,6 +149,7 @@ class ClaimModel(Row):
 class FileModel(_Strict):
     """The whole of sources.toml."""
 
+    storage: Storage = ""
     site: SiteModel
     fetch: FetchModel = FetchModel()
     hosts: dict[str, HostModel] = {}

@@ -94,6 +94,15 @@ def web_address(value: object) -> str:
     return text
 
 
+_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/(?!\.{1,2}(?:/|$))[\w.!*'()=-]+)*/?", re.ASCII)
+
+
+def _storage(value: object) -> str:
+    if not isinstance(value, str) or CONTROL.search(value) or ("://" in value and not _BUCKET.fullmatch(value)):
+        raise ValueError("is a folder, or s3://bucket/prefix; credentials belong into the environment")
+    return value
+
+
 def _network(value: object) -> str:
     try:
         return str(ipaddress.ip_network(str(value)))
@@ -127,6 +136,7 @@ Day = Annotated[date, BeforeValidator(_day, json_schema_input_type=str)]
 Variable = Annotated[str, BeforeValidator(_variable, json_schema_input_type=str)]
 Size = Annotated[int, BeforeValidator(size_bytes, json_schema_input_type=str)]
 Address = Annotated[str, BeforeValidator(web_address, json_schema_input_type=str)]
+Storage = Annotated[str, BeforeValidator(_storage, json_schema_input_type=str)]
 Network = Annotated[str, BeforeValidator(_network, json_schema_input_type=str)]
 Zone = Annotated[str, BeforeValidator(_zone, json_schema_input_type=str)]
 Cron = Annotated[str, BeforeValidator(_cron, json_schema_input_type=str)]

@@ -21,9 +21,9 @@ from ..domain.kept import Note
 from . import warc
 from .durable import disk, make_folders, stay_inside, sync_folder
 from .stamps import Stamps
+from .store import CHECKS
 from .warc_walk import whole_until
 
-FOLDER_NAME = "_checks"
 LATE = timedelta(minutes=10)  # a check that began before midnight is kept within its deadline and its figures'
 _OPEN = ".warc.gz.open"
 
@@ -36,7 +36,7 @@ class Daily:
 
     def __init__(self, tree: Path, software: str, stamps: Stamps) -> None:
         self._tree = tree
-        self._folder = tree / FOLDER_NAME
+        self._folder = tree / CHECKS
         self._software = software
         self._stamps = stamps
         self._ends: dict[Path, int] = {}  # where our own last append ended

@@ -11,13 +11,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 
-from ..domain.errors import StorageError
-from .durable import make_folders, sync_folder, write_whole
-from .snapshots import FOLDER
+from ..domain.errors import UnreadableError
+from .store import FOLDER, Store, final
 
 FOLDER_NAME = "_manifest"
+TOP = f"{FOLDER}/{FOLDER_NAME}"
 BITE_BYTES = 1 << 20
 _STAMP = re.compile(r"(\d{4})(\d{2})(\d{2})T\d{6}Z\.")
 _DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})\.")
@@ -26,50 +25,49 @@ _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One day's manifest as it stands on disk: *before* is the (name, sha256) that it is chained to, or None for the
+    """One day's manifest as it stands: *before* is the (name, sha256) that it is chained to, or None for the
     first; *files* maps paths, relative to `snapshots/`, to their sha256 (hex)."""
 
     day: date
-    path: Path
+    path: str
     before: tuple[str, str] | None
     files: Mapping[str, str]
 
 
 class Manifests:
-    """The manifests of the tree under *data*/snapshots. Every failure of the disk is a StorageError."""
+    """The manifests of the snapshots in *store*; their paths are relative to it. Raises StorageError."""
 
-    def __init__(self, data: Path) -> None:
-        self._data = data
-        self._tree = data / FOLDER
-        self._folder = self._tree / FOLDER_NAME
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
     def days(self) -> list[date]:
         """The days that have a manifest, in order."""
-        found = [day_of(path.name) for path in self._folder.glob("*.sha256")]
-        return sorted(day for day in found if day is not None)
+        names = [found.name.rpartition("/")[2] for found in self._store.list(TOP)]
+        days = [day_of(name) for name in names if name.endswith(".sha256")]
+        return sorted(day for day in days if day is not None)
 
-    def path(self, day: date) -> Path:
-        return self._folder / f"{day.isoformat()}.sha256"
+    def path(self, day: date) -> str:
+        return f"{TOP}/{day.isoformat()}.sha256"
 
     def read(self, day: date) -> Manifest:
-        """Raises StorageError when it cannot be read, or has lines that are none."""
+        """Raises UnreadableError when it cannot be read, or has lines that are none."""
         path = self.path(day)
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise StorageError(f"the manifest {path} cannot be read: {error}") from error
+            lines = self._store.get(path).decode("utf-8").splitlines()
+        except (UnreadableError, UnicodeDecodeError) as error:
+            raise UnreadableError(f"the manifest {path} cannot be read: {error}") from error
         pairs = []
         for number, line in enumerate(lines, 1):
             if (m := _LINE.fullmatch(line)) is None:
-                raise StorageError(f"the manifest {path} is damaged: line {number} is no digest and path")
+                raise UnreadableError(f"the manifest {path} is damaged: line {number} is no digest and path")
             pairs.append((m[2], m[1]))
         before = pairs.pop(0) if pairs and pairs[0][0].startswith(f"{FOLDER_NAME}/") else None
         return Manifest(day, path, before, dict(pairs))
 
-    def close(self, now: datetime) -> Path | None:
+    def close(self, now: datetime) -> str | None:
         """Write the manifest of the last UTC day that is over; None when there is nothing that no manifest names.
 
-        Called again, or after days of rest, it does what is still to do.
+        Called again, or after days of rest, it does what is still to do. Of two that close at once one does it.
         """
         day = now.astimezone(UTC).date() - timedelta(days=1)
         earlier = self.days()
@@ -78,24 +76,23 @@ class Manifests:
         new = self._unnamed(day, earlier)
         if not new:
             return None
-        lines = [f"{sha256_of(self._tree / name)}  {name}" for name in sorted(new)]
+        lines = [f"{sha256_of(self._store, f'{FOLDER}/{name}')}  {name}" for name in sorted(new)]
         if earlier:
             last = self.path(earlier[-1])
-            lines.insert(0, f"{sha256_of(last)}  {FOLDER_NAME}/{last.name}")
-        try:
-            make_folders(self._folder, self._data)
-            write_whole(self.path(day), ("\n".join(lines) + "\n").encode())
-            sync_folder(self._folder)
-        except OSError as error:
-            raise StorageError(f"{self.path(day)} cannot be written: {error.strerror or error}") from error
+            lines.insert(0, f"{sha256_of(self._store, last)}  {last.removeprefix(f'{FOLDER}/')}")
+        if not self._store.put(self.path(day), ("\n".join(lines) + "\n").encode()):
+            return None
+        if self.days()[-1] != day:  # who slept while another closed a later day must not stand in its chain
+            self._store.delete([self.path(day)])
+            return None
         return self.path(day)
 
     def _unnamed(self, day: date, earlier: Iterable[date]) -> set[str]:
-        """Files of *day* or before that no manifest names, relative to the tree."""
+        """Files of *day* or before that no manifest names, relative to `snapshots/`."""
         closed = {
-            path.relative_to(self._tree).as_posix(): found
-            for path in snapshot_files(self._tree)
-            if (found := day_of(path.name)) is not None and found <= day
+            name.removeprefix(f"{FOLDER}/"): found
+            for name in snapshot_files(self._store)
+            if (found := day_of(name.rpartition("/")[2])) is not None and found <= day
         }
         oldest = min(closed.values(), default=day)
         new = set(closed)
@@ -105,18 +102,12 @@ class Manifests:
         return new
 
 
-def snapshot_files(tree: Path) -> Iterator[Path]:
-    """Every file under final names: no hidden ones, no manifests, nothing that is still being written."""
-    try:
-        for path in sorted(tree.iterdir()) if tree.is_dir() else ():
-            if path.is_dir() and path.name != FOLDER_NAME:
-                yield from (p for p in sorted(path.rglob("*")) if p.is_file() and _final(p))
-    except OSError as error:
-        raise StorageError(f"{tree} cannot be read: {error.strerror or error}") from error
-
-
-def _final(path: Path) -> bool:
-    return not path.name.startswith(".") and not path.name.endswith(".open")
+def snapshot_files(store: Store) -> Iterator[str]:
+    """Every file under its final name: no manifests, nothing that is still being written."""
+    for found in store.list(FOLDER):
+        folders = found.name.split("/")[1:-1]
+        if folders and folders[0] != FOLDER_NAME and final(found.name):
+            yield found.name
 
 
 def day_of(name: str) -> date | None:
@@ -128,13 +119,13 @@ def day_of(name: str) -> date | None:
         return None
 
 
-def sha256_of(path: Path) -> str:
+def sha256_of(store: Store, name: str) -> str:
     """Hex. Raises StorageError."""
     digest = hashlib.sha256()
     try:
-        with path.open("rb") as file:
+        with store.open(name) as file:
             while bite := file.read(BITE_BYTES):
                 digest.update(bite)
     except OSError as error:
-        raise StorageError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise UnreadableError(f"{store.shown(name)} cannot be read: {error.strerror or error}") from error
     return digest.hexdigest()

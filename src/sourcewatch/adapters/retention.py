@@ -8,29 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
+from itertools import count
 from typing import Any
 
 from sqlalchemy import Engine, and_, delete, exists, func, insert, select
 
-from ..domain.errors import StorageError
+from ..domain.errors import UnreadableError
 from ..domain.retention import CheckRule, KeptVersion
 from . import tables as t
 from .database import storage
-from .durable import make_folders, sync_folder, write_whole
 from .manifest import day_of, sha256_of
-from .snapshots import FOLDER
+from .store import FOLDER, Found, Store
 
-REMOVED = "_removed"
+REMOVED = f"{FOLDER}/_removed"
 _STANDS = ("verbatim", "typographic", "variant")
 
 
 class Retention:
     """Versions and rows with what relies on them, and their removal. Raises StorageError."""
 
-    def __init__(self, engine: Engine, data: Path) -> None:
+    def __init__(self, engine: Engine, store: Store) -> None:
         self._engine = engine
-        self._data = data
+        self._store = store
 
     def versions(self) -> list[KeptVersion]:
         """Every version whose files are there, with the reason why it must stay, or ""."""
@@ -68,14 +67,11 @@ class Retention:
         with storage("reading sources"), self._engine.connect() as c:
             tiers = {row.id: row.tier for row in c.execute(select(t.sources.c.id, t.sources.c.tier))}
         found = []
-        try:
-            for path in sorted((self._data / FOLDER / "_refused").rglob("*.warc.gz")):
-                if (day := day_of(path.name)) is not None:
-                    at = datetime(day.year, day.month, day.day, tzinfo=UTC)
-                    source = path.parents[1].name
-                    found.append((tiers.get(source, ""), at, path.relative_to(self._data).as_posix()))
-        except OSError as error:
-            raise StorageError(f"{self._data / FOLDER} cannot be read: {error.strerror or error}") from error
+        for name in (f.name for f in self._store.list(f"{FOLDER}/_refused") if f.name.endswith(".warc.gz")):
+            *_, source, _, file = name.split("/")
+            if (day := day_of(file)) is not None:
+                at = datetime(day.year, day.month, day.day, tzinfo=UTC)
+                found.append((tiers.get(source, ""), at, name))
         return found
 
     def old_checks(self, rules: Sequence[CheckRule]) -> int:
@@ -109,41 +105,34 @@ class Retention:
             return list(c.execute(query).scalars())
 
     def remove(self, warcs: Iterable[str], now: datetime, words: str) -> tuple[int, int]:
-        """Remove snapshot files and what lies beside them: (files, bytes). Noted on disk first, whole or not at all."""
-        files = [path for warc in warcs for path in self._beside(warc)]
+        """Remove snapshot files and what lies beside them: (files, bytes). Noted first, whole or not at all."""
+        files = [found for warc in warcs for found in self._beside(warc)]
         if not files:
             return 0, 0
-        size = sum(path.stat().st_size for path in files)
-        tree = self._data / FOLDER
-        lines = [f"# {words}", *(f"{sha256_of(path)}  {path.relative_to(tree).as_posix()}" for path in files)]
-        try:
-            make_folders(tree / REMOVED, self._data)
-            write_whole(_free(tree / REMOVED, now), ("\n".join(lines) + "\n").encode())
-            sync_folder(tree / REMOVED)
-            for path in files:
-                path.unlink(missing_ok=True)
-            for folder in {path.parent for path in files}:
-                sync_folder(folder)
-        except OSError as error:
-            raise StorageError(f"old snapshots cannot be removed: {error.strerror or error}") from error
-        return len(files), size
+        named = (f"{sha256_of(self._store, f.name)}  {f.name.removeprefix(f'{FOLDER}/')}" for f in files)
+        note = ("\n".join([f"# {words}", *named]) + "\n").encode()
+        stamp = f"{REMOVED}/{now:%Y%m%dT%H%M%SZ}"
+        next(number for number in count() if self._store.put(f"{stamp}.{number}.txt", note))
+        self._store.delete(found.name for found in files)
+        return len(files), sum(found.size_bytes for found in files)
 
     def size_bytes(self, warc: str) -> int:
-        return sum(path.stat().st_size for path in self._beside(warc))
+        return sum(found.size_bytes for found in self._beside(warc))
 
-    def _beside(self, warc: str) -> list[Path]:
+    def _beside(self, warc: str) -> list[Found]:
         stem = warc.removesuffix(".warc.gz")
-        return [p for suffix in (".warc.gz", ".md", ".json") if (p := self._data / f"{stem}{suffix}").is_file()]
+        names = [f"{stem}{suffix}" for suffix in (".warc.gz", ".md", ".json")]
+        return [found for name in names if (found := self._store.find(name)) is not None]
 
 
-def removed(data: Path) -> dict[str, str]:
-    """Every path, relative to *data*, that retention removed, and why. Raises StorageError."""
+def removed(store: Store) -> dict[str, str]:
+    """Every path that retention removed, and why. Raises StorageError."""
     found: dict[str, str] = {}
-    for path in sorted((data / FOLDER / REMOVED).glob("*.txt")):
+    for name in (f.name for f in store.list(REMOVED) if f.name.endswith(".txt")):
         try:
-            head, *lines = path.read_text(encoding="utf-8").splitlines()
-        except (OSError, ValueError) as error:
-            raise StorageError(f"{path} cannot be read: {error}") from error
+            head, *lines = store.get(name).decode("utf-8").splitlines()
+        except ValueError as error:
+            raise UnreadableError(f"{store.shown(name)} cannot be read: {error}") from error
         for line in lines:
             found[f"{FOLDER}/{line.partition('  ')[2]}"] = head.removeprefix("# ")
     return found
@@ -175,10 +164,3 @@ def _old(rule: CheckRule) -> Any:
     )
     of_tier = exists().where(t.sources.c.id == k.source, t.sources.c.tier == rule.tier)
     return and_(k.last_at < rule.before, k.new_version.is_(False), k.by_hand.is_(False), superseded, of_tier)
-
-
-def _free(folder: Path, now: datetime) -> Path:
-    number = 0
-    while (path := folder / f"{now:%Y%m%dT%H%M%SZ}.{number}.txt").exists():
-        number += 1
-    return path

@@ -1,4 +1,4 @@
-"""Decisions on disk: `snapshots/_reviews/<stamp>.<n>.json`, each written whole before a row names it."""
+"""Decisions as files: `snapshots/_reviews/<stamp>.<n>.json`, each written whole before a row names it."""
 
 from __future__ import annotations
 
@@ -6,56 +6,57 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
+from itertools import count
 
+from ..domain.errors import StorageError, UnreadableError
 from ..domain.review import Decision, Review, Subject
-from .durable import disk, make_folders, sync_folder, write_whole
-from .snapshots import FOLDER
+from .store import FOLDER, Store
 
 REVIEWS = "_reviews"
 
 
 class ReviewFiles:
-    """The journal under *data*/snapshots. Raises StorageError."""
+    """The journal in *store*. Raises StorageError."""
 
-    def __init__(self, data: Path) -> None:
-        self._data = data
-        self._folder = data / FOLDER / REVIEWS
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
     def free_key(self, at: datetime) -> str:
         """A name for a decision of this second that no file has."""
         stamp = f"{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
-        taken = {path.name for path in self._folder.glob(f"{stamp}.*.json")}
-        return next(f"{stamp}.{n}" for n in range(1, len(taken) + 2) if f"{stamp}.{n}.json" not in taken)
+        return next(f"{stamp}.{n}" for n in count(1) if self._store.find(_path(f"{stamp}.{n}")) is None)
 
     def write(self, review: Review) -> None:
-        path = self._path(review.key)
-        with disk(path):
-            make_folders(self._folder, self._data)
-            write_whole(path, _json(review))
-            sync_folder(self._folder)
+        path = _path(review.key)
+        if not self._store.put(path, _json(review)):
+            raise StorageError(f"{self._store.shown(path)} is another decision; this one was not taken")
 
     def take_back(self, review: Review) -> None:
         """Remove a file whose row could not be written: nobody was told that the decision stands."""
-        with suppress(OSError):
-            self._path(review.key).unlink()
+        with suppress(StorageError):
+            self._store.delete([_path(review.key)])
 
     def read(self, lost: list[tuple[str, str]]) -> Iterator[tuple[str, Review]]:
         """Every decision with its path, oldest first; what cannot be read goes to *lost* as (path, sentence)."""
-        for path in sorted(self._folder.glob("*.json"), key=_order):
-            where = path.relative_to(self._data).as_posix()
+        names = [f.name for f in self._store.list(f"{FOLDER}/{REVIEWS}") if f.name.endswith(".json")]
+        for path in sorted(names, key=_order):
             try:
-                yield where, _review(path.name.removesuffix(".json"), path.read_bytes())
-            except (OSError, ValueError, KeyError, TypeError) as error:
-                lost.append((where, f"the decision cannot be read: {error!r}"))
-
-    def _path(self, key: str) -> Path:
-        return self._folder / f"{key}.json"
+                yield path, _review(_key(path), self._store.get(path))
+            except (UnreadableError, ValueError, KeyError, TypeError) as error:
+                lost.append((path, f"the decision cannot be read: {error!r}"))
 
 
-def _order(path: Path) -> tuple[str, int, str]:
-    stamp, _, number = path.name.removesuffix(".json").partition(".")
-    return stamp, int(number) if number.isdecimal() else 0, path.name
+def _path(key: str) -> str:
+    return f"{FOLDER}/{REVIEWS}/{key}.json"
+
+
+def _key(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".json")
+
+
+def _order(path: str) -> tuple[str, int, str]:
+    stamp, _, number = _key(path).partition(".")
+    return stamp, int(number) if number.isdecimal() else 0, path
 
 
 def _json(review: Review) -> bytes:

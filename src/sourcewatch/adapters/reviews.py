@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, insert, select
@@ -18,6 +17,7 @@ from . import tables as t
 from .cleaning import clean
 from .database import storage
 from .review_files import ReviewFiles
+from .store import Store
 
 MOST_TRIES = 20  # decisions of others in the very second
 
@@ -25,9 +25,9 @@ MOST_TRIES = 20  # decisions of others in the very second
 class Reviews:
     """Decisions in, decisions out. Raises StorageError."""
 
-    def __init__(self, engine: Engine, data: Path) -> None:
+    def __init__(self, engine: Engine, store: Store) -> None:
         self._engine = engine
-        self.files = ReviewFiles(data)
+        self.files = ReviewFiles(store)
 
     def decide(
         self, subject: Subject, decision: Decision, by: str, at: datetime, *, note: str = "", seen: str | None = None

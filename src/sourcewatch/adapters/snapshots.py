@@ -1,7 +1,7 @@
-"""Snapshots on disk: `snapshots/<id>/<YYYY>/<stamp>.warc.gz` with `.md` (the text) and `.json` (meta) beside it.
+"""Snapshots: `snapshots/<id>/<YYYY>/<stamp>.warc.gz` with `.md` (the text) and `.json` (meta) beside it.
 
-A file is written under another name, synced, renamed, and its folder synced, before any row names it: a crash leaves
-waste, never a row that points at nothing. Walls and soft 404s lie under `_refused/`, outside replay.
+All files of one are safe in the folder or the bucket before any row names them: a crash leaves waste, never a row that
+points at nothing. Walls and soft 404s lie under `_refused/`, outside replay.
 """
 
 from __future__ import annotations
@@ -10,29 +10,25 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from ..domain.capture import Capture, Exchange, Failure
-from ..domain.errors import StorageError
+from ..domain.errors import UnreadableError
 from ..domain.kept import Note, Part, Stored
 from . import warc
-from .daily import Daily
-from .durable import clear_temporary, disk, make_folders, stay_inside, write_together
+from .parts import daily_of
 from .stamps import Stamps
-
-FOLDER = "snapshots"
+from .store import FOLDER, Store
 
 
 class Snapshots:
-    """The tree under *data*/snapshots. Every failure of the disk is a StorageError."""
+    """The snapshots of a folder or a bucket. Every failure of the storage is a StorageError."""
 
-    def __init__(self, data: Path, software: str) -> None:
-        self._data = data
-        self._tree = data / FOLDER
+    def __init__(self, store: Store, software: str) -> None:
+        self._store = store
         self._software = software
         self._stamps = Stamps()
-        self._daily = Daily(self._tree, software, self._stamps)
+        self._daily = daily_of(store, software, self._stamps)
 
     def keep(
         self,
@@ -44,27 +40,26 @@ class Snapshots:
         *,
         refused: bool = False,
     ) -> dict[str, Stored]:
-        """Write one snapshot: the WARC with all *parts*, the text and the meta. Where each capture lies, by source."""
-        place = Path(FOLDER, "_refused", folder) if refused else Path(FOLDER, folder)
-        with disk(self._data / place):
-            year = self._data / place / f"{at.astimezone(UTC):%Y}"
-            stay_inside(year, self._tree)
-            make_folders(year, self._data)
-            at = self._stamps.take(
-                at,
-                [e.url for e in parts[0].fetched.exchanges],
-                lambda second: not (year / f"{_name(second)}.warc.gz").exists(),
-            )
-            name = _name(at)
-            relative = (place / year.name / name).as_posix()
+        """Write one snapshot: the WARC with all *parts*, the text and the meta. Where each capture lies, by source.
+
+        Of two of one address in one second, by whatever process, the second is dated a second later.
+        """
+        place = f"{FOLDER}/_refused/{folder}" if refused else f"{FOLDER}/{folder}"
+        place = f"{place}/{at.astimezone(UTC):%Y}"
+        urls = [e.url for e in parts[0].fetched.exchanges] or [place]
+        while True:
+            at = self._stamps.take(at, urls)
+            name = f"{at:%Y%m%dT%H%M%SZ}"
             body, placed = self._warc(f"{name}.warc.gz", at, parts)
-            meta = _with_places(meta, placed) | {"captured_at": warc.stamp(at), "warc": f"{name}.warc.gz"}
-            files = {} if text is None else {f"{name}.md": text.encode("utf-8", "replace")}
-            files |= {f"{name}.json": _json(meta), f"{name}.warc.gz": body}  # who has the last has all
-            write_together(year, files)
-        text_path = f"{relative}.md" if text is not None else ""
+            facts = _with_places(meta, placed) | {"captured_at": warc.stamp(at), "warc": f"{name}.warc.gz"}
+            files = {f"{name}.json": _json(facts)}
+            files |= {} if text is None else {f"{name}.md": text.encode("utf-8", "replace")}
+            files |= {f"{name}.warc.gz": body}  # who has the last has all
+            if self._store.put_together(place, files):
+                break
+        text_path = f"{place}/{name}.md" if text is not None else ""
         return {
-            source: _stored(f"{relative}.warc.gz", text_path, at, capture, where)
+            source: _stored(f"{place}/{name}.warc.gz", text_path, at, capture, where)
             for source, (capture, where) in placed.items()
         }
 
@@ -95,17 +90,15 @@ class Snapshots:
         half written. The caller holds the run lock."""
         self._daily.close(now, cut_short=cut_short)
         if cut_short:
-            with disk(self._tree):
-                clear_temporary(self._tree)
+            self._store.clear()
 
     def exchange(self, path: str, offset: int) -> Exchange:
-        """A kept response, read back. Raises StorageError when the file or the record is gone or damaged."""
+        """A kept response, read back. Raises UnreadableError when the file or the record is gone or damaged."""
         try:
-            stay_inside(self._data / path, self._tree)
-            with (self._data / path).open("rb") as file:
+            with self._store.open(path) as file:
                 return warc.read_response(file, offset)
-        except (OSError, ValueError) as error:
-            raise StorageError(f"the snapshot {path} cannot be read back: {error}") from error
+        except (UnreadableError, OSError, ValueError) as error:
+            raise UnreadableError(f"the snapshot {path} cannot be read back: {error}") from error
 
 
 def _stored(path: str, text_path: str, at: datetime, capture: Capture, where: warc.Placed) -> Stored:
@@ -125,10 +118,6 @@ def _stored(path: str, text_path: str, at: datetime, capture: Capture, where: wa
         size_bytes=len(answer.body),
         text_path=text_path,
     )
-
-
-def _name(at: datetime) -> str:
-    return f"{at:%Y%m%dT%H%M%SZ}"
 
 
 def _with_places(meta: Mapping[str, Any], placed: Mapping[str, tuple[Capture, warc.Placed]]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from rfc3161_client import (
 )
 
 from ..domain.errors import StorageError
-from .durable import sync_folder, write_whole
+from .store import Store
 
 SUFFIX = ".tsr"
 MOST_TOKEN_BYTES = 100_000  # tokens are 2–8 kB
@@ -32,42 +32,40 @@ class AuthorityError(Exception):
     """The authority gave no timestamp: what it, or the network, said. Tried again when the next day is closed."""
 
 
-def stamp(manifest: Path, authority: str, roots: Sequence[x509.Certificate], tls: ssl.SSLContext) -> datetime:
+def stamp(
+    store: Store, manifest: str, authority: str, roots: Sequence[x509.Certificate], tls: ssl.SSLContext
+) -> datetime:
     """Ask *authority* (an address) to vouch for a manifest, and keep its token beside it; the time that it attests.
 
     Raises AuthorityError when no token came that holds against *roots* (empty: not checked), StorageError.
     """
-    data = _bytes(manifest)
+    data = store.get(manifest)
     request = TimestampRequestBuilder(data=data, hash_algorithm=HashAlgorithm.SHA256).build()
     token = _asked(authority, request.as_bytes(), tls)
     found = _decoded(token)
     if roots and (fault := _fault(found, data, roots)):
         raise AuthorityError(f"{authority} gave a token that does not hold: {fault}")
-    try:
-        write_whole(token_path(manifest), token)
-        sync_folder(manifest.parent)
-    except OSError as error:
-        raise StorageError(f"{token_path(manifest)} cannot be written: {error.strerror or error}") from error
+    store.put(token_path(manifest), token)  # another's token, if it is there by now, is as good
     return found.tst_info.gen_time
 
 
-def token_path(manifest: Path) -> Path:
-    return manifest.with_name(manifest.name.removesuffix(".sha256") + SUFFIX)
+def token_path(manifest: str) -> str:
+    return manifest.removesuffix(".sha256") + SUFFIX
 
 
-def faults(manifests: Iterable[Path], roots: Sequence[x509.Certificate]) -> dict[Path, str]:
-    """What is wrong with each token that lies beside a manifest. Raises StorageError."""
-    found: dict[Path, str] = {}
+def faults(store: Store, manifests: Iterable[str], roots: Sequence[x509.Certificate]) -> dict[str, str]:
+    """What is wrong with each token that lies beside a manifest, by its path. Raises StorageError."""
+    found: dict[str, str] = {}
     for manifest in manifests:
         path = token_path(manifest)
-        if not path.is_file():
+        if store.find(path) is None:
             continue
         try:
-            fault = _fault(_decoded(_bytes(path)), _bytes(manifest), roots)
+            fault = _fault(_decoded(store.get(path)), store.get(manifest), roots)
         except AuthorityError as error:
             fault = str(error)
         if fault:
-            found[path] = f"it does not vouch for {manifest.name}: {fault}"
+            found[path] = f"it does not vouch for {manifest.rpartition('/')[2]}: {fault}"
     return found
 
 

@@ -14,12 +14,13 @@ from datetime import datetime
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 from ..domain.errors import StorageError
 from ..domain.memento import Memento
-from .warc_walk import Record, TornError, walk
+from .store import Store
+from .warc_walk import Record, TornError, records
 
 VERSION = "1.1.1"
 CHUNK_BYTES = 1 << 20
@@ -29,7 +30,7 @@ _END_OF_TYPE = re.compile(r"[;\s]")
 
 def write(
     out: Path,
-    data: Path,
+    store: Store,
     pages: Sequence[Memento],
     others: Iterable[Memento],
     *,
@@ -46,7 +47,7 @@ def write(
     try:
         with temporary.open("wb") as file:
             with zipfile.ZipFile(file, "w") as package:
-                _fill(package, data, warcs, pages, {"title": title, "software": software, "created": _iso(at)})
+                _fill(package, store, warcs, pages, {"title": title, "software": software, "created": _iso(at)})
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(out)
@@ -59,12 +60,14 @@ def write(
 
 
 def _fill(
-    package: zipfile.ZipFile, data: Path, warcs: Mapping[str, str], pages: Sequence[Memento], told: Mapping[str, str]
+    package: zipfile.ZipFile, store: Store, warcs: Mapping[str, str], pages: Sequence[Memento], told: Mapping[str, str]
 ) -> None:
     resources, index = [], list[str]()
     for path, name in warcs.items():
-        resources.append(_store(package, f"archive/{name}", data / path))
-        index += _lines(data / path, name)
+        with store.open(path) as file:
+            resources.append(_stored(package, f"archive/{name}", file))
+            file.seek(0)
+            index += _lines(file, name, resources[-1]["bytes"])
     resources.append(_add(package, "indexes/index.cdx", "".join(sorted(index))))
     resources.append(_add(package, "pages/pages.jsonl", "".join(_pages(pages))))
     description = {"profile": "data-package", "wacz_version": VERSION, **told, "resources": resources}
@@ -72,9 +75,9 @@ def _fill(
     _add(package, "datapackage-digest.json", json.dumps({"path": "datapackage.json", "hash": digest}))
 
 
-def _store(package: zipfile.ZipFile, name: str, path: Path) -> dict[str, Any]:
+def _stored(package: zipfile.ZipFile, name: str, file: IO[bytes]) -> dict[str, Any]:
     digest, size = sha256(), 0
-    with path.open("rb") as file, package.open(zipfile.ZipInfo(name), "w", force_zip64=True) as entry:
+    with package.open(zipfile.ZipInfo(name), "w", force_zip64=True) as entry:
         while chunk := file.read(CHUNK_BYTES):
             digest.update(chunk)
             size += entry.write(chunk)
@@ -104,11 +107,11 @@ def _pages(pages: Iterable[Memento]) -> Iterator[str]:
         yield json.dumps(line | ({"byHand": dict(memento.hand)} if memento.hand else {}), ensure_ascii=False) + "\n"
 
 
-def _lines(path: Path, name: str) -> Iterator[str]:
+def _lines(file: IO[bytes], name: str, size: int) -> Iterator[str]:
     """A CDXJ line for every record of the file that can be replayed."""
-    records = list(walk(path))
-    ends = [*(after.offset for _, after in pairwise(records)), path.stat().st_size]
-    for record, end in zip(records, ends, strict=True):
+    found = list(records(file))
+    ends = [*(after.offset for _, after in pairwise(found)), size]
+    for record, end in zip(found, ends, strict=True):
         if record.kind in ("response", "resource"):
             url, at = record.headers["warc-target-uri"], re.sub(r"\D", "", record.headers["warc-date"])[:14]
             fields = {"url": url, **_served(record), "digest": record.headers.get("warc-payload-digest", "")}

@@ -56,8 +56,13 @@ class TornError(ValueError):
 def walk(path: Path) -> Iterator[Record]:
     """The records of a file, each with its own faults. Raises TornError behind the last whole one, and OSError."""
     with path.open("rb") as file:
-        for offset, member in members(file):
-            yield _record(offset, member)
+        yield from records(file)
+
+
+def records(file: IO[bytes]) -> Iterator[Record]:
+    """The same of a file that is open, at its beginning."""
+    for offset, member in members(file):
+        yield _record(offset, member)
 
 
 def members(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:

@@ -200,7 +200,8 @@ class Editor:
 class Settings:
     """The whole of sources.toml.
 
-    *public_url* is where readers reach `serve`, with a slash at its end, or "".
+    *public_url* is where readers reach `serve`, with a slash at its end, or "". *storage* is where `snapshots/` lies:
+    another folder, or "s3://bucket/prefix"; "" is the data folder.
     """
 
     site: Site
@@ -213,3 +214,4 @@ class Settings:
     proof: Proof = Proof()
     editors: tuple[Editor, ...] = ()
     public_url: str = ""
+    storage: str = ""

@@ -52,5 +52,5 @@ def export_wacz(house: House, sources: Collection[str], out: Path, at: datetime)
     pages, others = house.archive.of_sources(sources), house.archive.of_sources(figures)
     if not pages:
         return 0, 0
-    written = wacz.write(out, house.data, pages, others, title=house.settings.site.name, software=SOFTWARE, at=at)
+    written = wacz.write(out, house.store, pages, others, title=house.settings.site.name, software=SOFTWARE, at=at)
     return len(pages), written

@@ -59,26 +59,17 @@ def _headline(versions: list[VersionRow], version: VersionRow, found: Memento | 
 def _write(house: House, found: Memento, form: str) -> None:
     from ..services.replay import replay
 
-    warc = house.data / found.version.path
+    warc = found.version.path
     if form == "html":
         archived = replay(house.settings, house.archive, house.snapshots).archived(found)
         typer.echo(
             _harmless(archived.data.decode("utf-8", "replace")) if sys.stdout.isatty() else archived.data, nl=False
         )
     elif form == "warc" and _on_a_terminal():
-        typer.echo(str(warc))
+        typer.echo(house.store.shown(warc))
     else:
-        path = warc if form == "warc" else warc.with_name(warc.name.removesuffix(".warc.gz") + ".json")
-        typer.echo(_read(path), nl=False)
-
-
-def _read(path: Path) -> bytes:
-    from ..domain.errors import StorageError
-
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise StorageError(f"{path} cannot be read: {error.strerror or error}") from error
+        path = warc if form == "warc" else warc.removesuffix(".warc.gz") + ".json"
+        typer.echo(house.store.get(path), nl=False)
 
 
 def _harmless(text: str) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..adapters.search import Search
     from ..adapters.site_rows import SiteRows
     from ..adapters.snapshots import Snapshots
+    from ..adapters.store import Store
     from ..adapters.tokens import Tokens
     from ..adapters.trend_rows import TrendRows
     from ..analysis.judge import Task
@@ -67,6 +68,7 @@ class House:
     data: Path
     ledger: Ledger
     queue: Queue
+    store: Store
     snapshots: Snapshots
     database_url: str
     audits: Audits
@@ -119,6 +121,7 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
     from ..adapters.search import Search
     from ..adapters.site_rows import SiteRows
     from ..adapters.snapshots import Snapshots
+    from ..adapters.store import open_store
     from ..adapters.tokens import Tokens
     from ..adapters.trend_rows import TrendRows
 
@@ -129,6 +132,7 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
     except OSError as error:
         raise StorageError(f"the data folder {folder} cannot be made: {error.strerror}") from error
     url = database_url(folder, environ)
+    store = open_store(settings.storage, folder, environ)
     engine = database.open_engine(url)
     try:
         database.upgrade(engine)
@@ -137,13 +141,14 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
             data=folder,
             ledger=Ledger(engine),
             queue=Queue(engine),
-            snapshots=Snapshots(folder, SOFTWARE),
+            store=store,
+            snapshots=Snapshots(store, SOFTWARE),
             database_url=url,
             audits=Audits(engine),
-            retention=Retention(engine, folder),
+            retention=Retention(engine, store),
             archive=ArchiveRows(engine),
             outbox=Outbox(engine),
-            reviews=Reviews(engine, folder),
+            reviews=Reviews(engine, store),
             desk=DeskRows(engine),
             search=Search(engine, folder),
             site=SiteRows(engine),
@@ -225,11 +230,10 @@ def verify(house: House, at: datetime, sample: float | None = None) -> Audit:
 
     wrong = {}
     if house.settings.proof.tsa_ca:
-        manifests = Manifests(house.data)
+        manifests = Manifests(house.store)
         roots = timestamps.certificates(Path(house.settings.proof.tsa_ca))
-        found = timestamps.faults([manifests.path(day) for day in manifests.days()], roots)
-        wrong = {path.relative_to(house.data).as_posix(): words for path, words in found.items()}
-    return service.verify(Evidence(house.data), house.audits, at, sample=sample, timestamps=wrong)
+        wrong = timestamps.faults(house.store, [manifests.path(day) for day in manifests.days()], roots)
+    return service.verify(Evidence(house.store), house.audits, at, sample=sample, timestamps=wrong)
 
 
 def reread(task: tuple[Task, Verdict]) -> Judgement | Fault:
@@ -260,7 +264,7 @@ async def _rebuild(
 
     with Threads() as threads:
         async with Processes(reread, WORKERS, preload="sourcewatch.analysis.judge") as rereading:
-            archive, known = Archive(house.data), house.audits.records()
+            archive, known = Archive(house.store), house.audits.records()
             rebuilder = Rebuilder(
                 house.settings, house.ledger, house.snapshots, archive, rereading, threads, clock, known, told
             )
@@ -301,16 +305,18 @@ def close_days(house: House, at: datetime) -> list[str]:
     from ..adapters import timestamps, tls
     from ..adapters.manifest import Manifests
 
-    proof, manifests, failed = house.settings.proof, Manifests(house.data), []
+    proof, manifests = house.settings.proof, Manifests(house.store)
+    failed: list[str] = []
     closed = manifests.close(at)
-    if closed is not None and proof.hook and (fault := timestamps.hook(proof.hook, closed)):
-        failed.append(fault)
+    if closed is not None and proof.hook:
+        with house.store.as_file(closed) as file:
+            failed += filter(None, [timestamps.hook(proof.hook, file)])
     if proof.tsa:
         roots = timestamps.certificates(Path(proof.tsa_ca)) if proof.tsa_ca else []
         for path in [manifests.path(day) for day in manifests.days()[-MOST_LATE_TOKENS:]]:
-            if not timestamps.token_path(path).exists():
+            if house.store.find(timestamps.token_path(path)) is None:
                 try:
-                    timestamps.stamp(path, proof.tsa, roots, tls.trust(house.settings.fetch.ca_bundle))
+                    timestamps.stamp(house.store, path, proof.tsa, roots, tls.trust(house.settings.fetch.ca_bundle))
                 except timestamps.AuthorityError as error:
                     failed.append(str(error))
     return failed

@@ -16,7 +16,7 @@ from ..domain.brought import Brought, NotUsable
 from ..domain.capture import Capture, Deferred, Failure, Request
 from ..domain.check import Finding, Judgement
 from ..domain.document import pack
-from ..domain.errors import StorageError
+from ..domain.errors import UnreadableError
 from ..domain.kept import HAND, Kept, Part, Stored
 from ..domain.source import FetchPolicy, Source, SourceKind
 from ..domain.standing import Recall
@@ -102,7 +102,7 @@ class Hand:
         memory, before = recall.memory, None
         earlier: tuple[bytes, ...] = ()
         if memory is not None and memory.maker != MAKER:
-            with suppress(StorageError):  # a lost snapshot costs the comparison under new rules, not the capture
+            with suppress(UnreadableError):  # a lost snapshot costs the comparison under new rules, not the capture
                 before = await self.threads.files(self.snapshots.exchange, memory.path, memory.offset)
             earlier = await self.threads.rows(self.ledger.earlier_documents, source.id, memory.version)
         expect = "figure" if source.kind is SourceKind.FIGURE else "document"
