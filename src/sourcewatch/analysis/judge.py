@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..domain.capture import Capture, Exchange
-from ..domain.change import Change, Sighting, SightingKind, Significance
+from ..domain.change import Change, PictureChange, Sighting, SightingKind, Significance
 from ..domain.check import Judgement, Memory
 from ..domain.document import Block, Document, Form, pack
 from ..domain.document import unpack as unpack_document
 from ..domain.reading import Accepted, Fault, Payload, Probe, Reading
 from ..domain.source import Quote, Source
 from ..domain.verdict import Verdict
-from . import anchor, classify, diff, extract, images, noise, sniff, weigh
+from . import anchor, classify, diff, extract, images, noise, picture_diff, sniff, weigh
 from .unpack import unpack
 
 MAKER = " ".join((extract.EXTRACTOR, classify.CLASSIFIER, anchor.ANCHORER, diff.DIFFER, noise.NOISE))
@@ -26,7 +26,8 @@ class Task:
     """What the judge needs to know. *memory* is the newest accepted version, *before* its response as it was kept.
 
     *before* is given when another extractor made the remembered document: it is read anew, so that a change of our own
-    rules never looks like a change of the page. *earlier* are the packed documents before it, then too.
+    rules never looks like a change of the page. *earlier* are the packed documents before it, then too. *seen* is that
+    version's response where it is a picture: a picture is compared with the picture.
     """
 
     source: Source
@@ -37,6 +38,7 @@ class Task:
     before: Exchange | None = None
     probe: Probe | None = None
     earlier: tuple[bytes, ...] = ()
+    seen: Exchange | None = None
 
 
 def judge(task: Task) -> Judgement:
@@ -86,7 +88,7 @@ def reread(task: Task, verdict: Verdict) -> Judgement | Fault:
     if found.changed:
         return found
     history = noise.step(_history(task, accepted), document).to_json()
-    return replace(found, changed=True, packed=pack(document), history=history)
+    return replace(found, verdict=verdict, changed=True, packed=pack(document), history=history)
 
 
 def charset(content_type: str) -> str | None:
@@ -164,8 +166,11 @@ def _accepted_judgement(
     history = _history(task, accepted)
     if accepted is None:
         change, changed = None, True
+    elif (picture := _looks(task, accepted, payload, document)) is not None and not picture.regions:
+        change, changed, verdict = None, False, _same_picture(verdict, accepted.document, document)
     else:
         change = _change(task.source, accepted.document, document, history, before, sightings)
+        change = replace(change, picture=picture) if change is not None else None
         changed = change is not None
     return Judgement(
         verdict=verdict,
@@ -180,6 +185,20 @@ def _accepted_judgement(
         events=_events(accepted, document),
         reread=accepted.document if accepted is not None and task.before is not None else None,
     )
+
+
+def _looks(task: Task, accepted: Accepted, payload: Payload, document: Document) -> PictureChange | None:
+    """How another file's picture looks against the accepted one; None where there are no two pictures to compare."""
+    if task.seen is None or document.form is not Form.IMAGE or accepted.payload_sha256 == payload.sha256:
+        return None
+    old = _unpacked(task.seen, task.most_bytes)
+    return None if old.fault is not None else picture_diff.compare(old.data, payload.data)
+
+
+def _same_picture(verdict: Verdict, old: Document, new: Document) -> Verdict:
+    """The server sent other bytes of the same picture: counted by this rule's name, no change of the figure."""
+    before, after = (document.text.partition(" bytes, ")[0].rpartition(", ")[0] for document in (old, new))
+    return replace(verdict, rule="same-picture", evidence=f"another file that looks the same: {before} → {after}")
 
 
 def _events(accepted: Accepted | None, document: Document) -> tuple[str, ...]:

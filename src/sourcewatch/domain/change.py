@@ -79,14 +79,40 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
+class Region:
+    """A box in a picture, in its pixels from the left and the top, and the share of it that differs (0–1)."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class PictureChange:
+    """How two pictures look different: their sizes (width, height), the share of the newer one that differs (0–1) and
+    where, the largest box first. No regions: they look the same."""
+
+    old_size: tuple[int, int]
+    new_size: tuple[int, int]
+    share: float = 0.0
+    regions: tuple[Region, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
-    """The edits between two versions. *told* edits are those that no noise rule suppressed."""
+    """The edits between two versions. *told* edits are those that no noise rule suppressed.
+
+    *picture*: how the picture (of a figure, or of a whole page) differs, where it was compared.
+    """
 
     edits: tuple[Edit, ...]
     significance: Significance
     drift: Drift
     differ: str = ""
     title: tuple[str, str] | None = None
+    picture: PictureChange | None = None
 
     @property
     def told(self) -> tuple[Edit, ...]:
@@ -138,14 +164,17 @@ class Sighting:
 
 
 def pack_change(change: Change) -> bytes:
-    """A change's edits and title as compressed JSON; `unpack_edits` is the inverse for the edits."""
-    rows = {
+    """A change's edits, title and picture as compressed JSON; `unpack_edits` and `unpack_picture` read it."""
+    rows: dict[str, Any] = {
         "title": change.title,
         "edits": [
             (e.kind, e.old, e.new, [(int(p.op), p.text) for p in e.parts], e.label, e.suppressed_by)
             for e in change.edits
         ],
     }
+    if (seen := change.picture) is not None:
+        boxes = [(r.x, r.y, r.width, r.height, r.share) for r in seen.regions]
+        rows["picture"] = (seen.old_size, seen.new_size, seen.share, boxes)
     return zlib.compress(json.dumps(rows, separators=(",", ":")).encode("ascii"), 6)
 
 
@@ -157,6 +186,15 @@ def unpack_edits(packed: bytes) -> tuple[tuple[Edit, ...], tuple[str, str] | Non
         for kind, old, new, parts, label, suppressed_by in rows["edits"]
     )
     return edits, (rows["title"][0], rows["title"][1]) if rows["title"] else None
+
+
+def unpack_picture(packed: bytes) -> PictureChange | None:
+    """How the picture of a packed change differs; None where no picture was compared."""
+    row = json.loads(zlib.decompress(packed)).get("picture")
+    if row is None:
+        return None
+    old, new, share, boxes = row
+    return PictureChange((old[0], old[1]), (new[0], new[1]), share, tuple(Region(*box) for box in boxes))
 
 
 def sighting_facts(sighting: Sighting) -> dict[str, Any]:
