@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 PART = re.compile(r"checks_(?:rest|\d{6})")  # a month of checks on PostgreSQL, or what fits into none of them
-MIGRATING = 0x50_58  # any number that all processes agree on
+MIGRATING, MIRRORING, SETTLING = 0x50_58, 0x50_4D, 0x50_53  # any numbers that all processes agree on
 HEAD = "0005"  # the newest revision, so that Alembic (0.3 s) is imported only when there is something to migrate
 
 # The span of an unchanged access may grow, one check at a time; a run's end is written once; nothing else moves.
@@ -116,8 +116,13 @@ def _alone(connection: Connection) -> None:
     """Wait until nobody else is migrating, and keep others from it until this transaction ends, whole or not at all."""
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("BEGIN IMMEDIATE")  # the driver itself begins none before it makes tables
-    else:
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATING})
+    one_at_a_time(connection, MIGRATING)
+
+
+def one_at_a_time(connection: Connection, what: int) -> None:
+    """Keep other processes from the same until this transaction ends; SQLite has one writer at a time anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": what})
 
 
 def check(engine: Engine) -> str | None:

@@ -122,7 +122,7 @@ class Hosts:
         return sum(h.deferred_until > now for h in self._hosts.values())
 
     def sure(self, host: str) -> bool:
-        """Whether nobody else can be asking this host while it is our turn: not so when this process slept meanwhile."""
+        """Whether nobody else can be asking this host now: not so when this process slept during its turn."""
         return self._gate is None or self._gate.sure(host)
 
     def rests_s(self, host: str) -> float:

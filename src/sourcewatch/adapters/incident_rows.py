@@ -12,12 +12,11 @@ from ..domain.incident import Case, Incident, Settle
 from ..domain.kept import HAND
 from ..domain.source import SourceKind
 from . import tables as t
-from .database import storage
+from .database import SETTLING, one_at_a_time, storage
 from .outbox import post
 from .spans import OWN_ADDRESS, SPANS, span_of
 
 OVERLAPS = ("serve", "worker")  # triggers of runs that may go on side by side
-SETTLING = 0x50_53  # any number that all processes agree on
 UNSETTLED = ("rebuild", HAND)  # triggers of runs that settle nothing
 PATIENCE = timedelta(hours=3)  # with a daemon's run that has no end: by then its sources were mostly asked again
 RUNS_BACK = 500
@@ -29,8 +28,7 @@ def settle_run(c: Connection, run: int, now: datetime, settle: Settle) -> None:
     A run that was killed settled nothing: its sources are settled with the next run that ends. Rows that an incident
     has taken in, and messages that were written, are not written again.
     """
-    if c.dialect.name == "postgresql":  # workers' runs may end at once: a failure is told by one of them
-        c.execute(select(func.pg_advisory_xact_lock(SETTLING)))
+    one_at_a_time(c, SETTLING)  # workers' runs may end at once: a failure is told by one of them
     for source in sorted(_concerned(c, run)):
         settlement = settle(_case(c, source), now)
         for incident in settlement.incidents:

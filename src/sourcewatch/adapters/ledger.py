@@ -35,7 +35,7 @@ from ..domain.verdict import Verdict
 from . import tables as t
 from .change_rows import CHANGES, change_of
 from .cleaning import clean, clean_json
-from .database import storage
+from .database import MIRRORING, one_at_a_time, storage
 from .exclusive import Exclusive
 from .fence import make_sure
 from .incident_rows import settle_run
@@ -59,6 +59,7 @@ class Ledger:
     def sync(self, declared: Sequence[Source], now: datetime) -> None:
         """Mirror sources.toml: new rows are due at once, rows that are gone are retired, nothing is deleted."""
         with storage("reading sources.toml into it"), self._engine.begin() as c:
+            one_at_a_time(c, MIRRORING)
             known = {row.id: row for row in c.execute(select(t.sources))}
             for source in declared:
                 self._declare(c, known.get(source.id), source, now, declared=True)

@@ -20,6 +20,7 @@ from . import notify_commands
 from . import review_commands as review_commands
 from . import search_commands as search_commands
 from . import serve_commands as serve_commands
+from . import worker_commands as worker_commands
 from .base import app, db_app, given, opened, source_of, sources_app, told, version_at
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain, repeat
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from .. import __version__
 from ..domain.errors import StorageError, TakenError
@@ -100,6 +100,7 @@ class Shifts:
     lasts: timedelta = LASTS
     closing: bool = False
     checks: int = 0
+    jobs: set[asyncio.Task[Any]] = field(default_factory=set)
     _now: _Shift | None = None
     _over: list[_Shift] = field(default_factory=list)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -108,6 +109,9 @@ class Shifts:
         """A job: what is due at a host, unless it is not ours to ask. Raises StorageError when we are to stop."""
         if self.closing or not await self.turns.take(host):
             return
+        job = asyncio.current_task()
+        assert job is not None
+        self.jobs.add(job)
         try:
             began, done = self.turns.clock(), set[Claim]()
             while self.turns.clock() - began < JOB_S and not self.closing:
@@ -119,8 +123,14 @@ class Shifts:
         except BaseExceptionGroup as errors:
             raise first_of(errors) from None
         finally:
+            self.jobs.discard(job)
             with suppress(StorageError):  # a turn that was not left ends by silence
                 await self.turns.leave(host)
+
+    def stop(self) -> None:
+        """Break off what is under way; its sources are due as before."""
+        for job in self.jobs:
+            job.cancel()
 
     async def _claims(self, host: str, by: datetime) -> list[Claim]:
         runner = self.runner()

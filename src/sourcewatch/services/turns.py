@@ -122,6 +122,12 @@ class Turns:
             elif host in self.proven:
                 self.proven[host] = max(began, self.proven[host])
 
+    async def leave_all(self) -> None:
+        """The end of this worker: nobody is to wait for it."""
+        self.ours.clear()
+        for host in list(self.proven):
+            await self._leave(host)
+
     def close(self) -> None:
         self._thread.shutdown(wait=False)
 

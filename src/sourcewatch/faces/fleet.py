@@ -1,0 +1,83 @@
+"""What many machines need built: turns, the queue, who leads, and a worker's crew. `wiring`'s part for workers."""
+
+from __future__ import annotations
+
+import os
+import socket
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+
+from sqlalchemy import Engine
+
+from ..adapters import database, turn_rows
+from ..adapters.exclusive import Lead
+from ..adapters.guard import Resolve
+from ..adapters.months import Months
+from ..adapters.queue import Check, HostQueue
+from ..adapters.turn_rows import TurnRows
+from ..domain.kept import WorkerRow
+from ..services.ports import Clock
+from ..services.shift import Patience
+from ..services.turns import Turns, silence_s
+from . import wiring
+from .crew import Crew, crew
+from .wiring import House
+
+
+@dataclass(slots=True)
+class Base:
+    """What every process of a fleet has: its name, its rows, the queue, and a try at the lead."""
+
+    name: str
+    engine: Engine
+    rows: TurnRows
+    queue: HostQueue
+    lead: Lead
+    months: Months
+
+
+@asynccontextmanager
+async def base(house: House, check: Check | None = None) -> AsyncIterator[Base]:
+    """On PostgreSQL. *check* is what jobs do. Raises StorageError."""
+    name = f"{socket.gethostname()[:40]}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+    engine = database.open_engine(house.database_url)
+    try:
+        queue = HostQueue(house.database_url, check)
+        rows = TurnRows(engine, name, silence_s(house.settings.fetch.deadline_s))
+        async with queue.opened():
+            yield Base(name, engine, rows, queue, Lead(engine), Months(engine))
+    finally:
+        engine.dispose()
+
+
+@asynccontextmanager
+async def member(
+    house: House, rows: TurnRows, patience: Patience, *, clock: Clock = wiring.now, resolve: Resolve | None = None
+) -> AsyncIterator[tuple[Crew, Turns]]:
+    """A crew that asks hosts by their turns. Raises BusyError while a run is at this database, StorageError."""
+    turns = Turns(rows)
+    try:
+        async with crew(house, "worker", clock=clock, resolve=resolve, gate=turns, waits=patience) as made:
+            turns.rests_s = made.hosts.rests_s
+            yield made, turns
+    finally:
+        turns.close()
+
+
+@contextmanager
+def looking(house: House) -> Iterator[Engine]:
+    engine = database.open_engine(house.database_url)
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+def workers(house: House) -> list[WorkerRow]:
+    """The workers of this database; none where there can be none. Raises StorageError."""
+    if database.file_of(house.database_url) is not None:
+        return []
+    with looking(house) as engine:
+        return turn_rows.workers(engine)
