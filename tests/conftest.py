@@ -8,7 +8,7 @@ import pytest
 
 from web.cases import MisbehavingWeb, misbehaving_web
 
-pytest_plugins = ["databases"]
+pytest_plugins = ["databases", "buckets"]
 
 
 @pytest.fixture(scope="session")

@@ -40,16 +40,20 @@ _KINDS = {"Connect": "it cannot be reached", "Timeout": "it did not answer in ti
 _SNAPSHOT = re.compile(r"(.*/\d{4}/\d{8}T\d{6}Z)\.(?:json|md|warc\.gz)")
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 class BucketStore:
     """Objects under a prefix of a bucket. *shown* names both, without credentials; *clock* is UTC."""
 
-    def __init__(self, store: S3Store, shown: str, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(self, store: S3Store, shown: str, clock: Callable[[], datetime]) -> None:
         self._store = store
         self._shown = shown
         self._clock = clock
 
     @classmethod
-    def of(cls, storage: str, environ: Mapping[str, str]) -> BucketStore:
+    def of(cls, storage: str, environ: Mapping[str, str], clock: Callable[[], datetime] = _now) -> BucketStore:
         """The bucket of `s3://bucket/prefix` with what the environment says of it. Raises StorageError."""
         missing = [name for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY") if not environ.get(name)]
         if missing:
@@ -80,7 +84,7 @@ class BucketStore:
             )
         except (BaseError, ValueError) as error:
             raise StorageError(f"{storage} is no bucket that can be used: {type(error).__name__}") from None
-        return cls(store, storage.rstrip("/"))
+        return cls(store, storage.rstrip("/"), clock)
 
     def get(self, name: str) -> bytes:
         with self._asking(name):
