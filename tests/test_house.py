@@ -65,7 +65,7 @@ ONE_ROOM = {
     "yaml": {"analysis/imports_yaml.py"},
     "tomlkit": {"adapters/sources_file.py"},
     "PIL": {"analysis/images.py", "analysis/picture_diff.py", "analysis/boxes.py"},
-    "apscheduler": {"faces/daemon.py", "adapters/cron.py"},
+    "apscheduler": {"faces/daemon.py", "faces/lead.py", "adapters/cron.py"},
     "typer": {"faces/base.py", "faces/cli.py", "faces/demo.py", "faces/times.py"}
     | {p.relative_to(PACKAGE).as_posix() for p in (PACKAGE / "faces").glob("*_commands.py")},
     "apprise": {"adapters/notify.py"},

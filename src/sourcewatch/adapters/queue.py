@@ -8,6 +8,7 @@ delayed jobs: one would block its host's lock until its time comes.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -17,10 +18,12 @@ from importlib.metadata import version
 
 import procrastinate
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
-from procrastinate.jobs import Job
+from procrastinate.jobs import Job, Status
+from procrastinate.manager import JobManager
 from procrastinate.types import JSONDict
 from psycopg import Error as DatabaseError
 from psycopg import sql
+from psycopg.errors import RaiseException
 from psycopg_pool import PoolTimeout
 
 from ..domain.errors import StorageError
@@ -31,7 +34,10 @@ BEAT_S = 2.0
 STALLED_S = 6.0
 POLL_S = 1.0  # beside LISTEN: what a notification that got lost costs
 ANSWERS_WITHIN_S = 10.0
+PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0)  # longer than a heart may stop: then the worker itself begins anew
 MAKING = 0x50_51  # any number that all processes agree on
+
+_log = logging.getLogger(__name__)
 
 Check = Callable[[str, datetime], Awaitable[None]]
 """Checks what was due at a host by a time (UTC)."""
@@ -47,6 +53,7 @@ class HostQueue:
             min_size=1, max_size=4, timeout=ANSWERS_WITHIN_S, reconnect_timeout=5.0,
         )  # fmt: skip
         self.app = procrastinate.App(connector=self._connector)
+        self.app.job_manager = _Jobs(self._connector)
         self._check = check
 
         @self.app.task(queue=QUEUE, name="check_host")
@@ -145,6 +152,22 @@ class HostQueue:
                 await c.execute(sql.SQL("CREATE SCHEMA {}").format(name))
                 await c.execute(self.app.schema_manager.get_schema())
                 await c.execute(sql.SQL("COMMENT ON SCHEMA {} IS {}").format(name, sql.Literal(here)))
+
+
+class _Jobs(JobManager):
+    """A job's end is noted though the database is away for a while; one that was taken back has none."""
+
+    async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
+        for pause_s in PAUSES_S:
+            try:
+                return await super().finish_job(job, status, delete_job)
+            except ConnectorException as error:
+                if isinstance(error.__cause__, RaiseException):
+                    _log.info("the job of %s was taken back meanwhile", job.lock)
+                    return None
+                await asyncio.sleep(pause_s)
+        _log.warning("the end of the job of %s could not be noted; it ends by silence", job.lock)
+        return None
 
 
 _MADE = "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE nspname = %s"

@@ -11,19 +11,18 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Engine, Integer, and_, case, cast, delete, exists, extract, func, or_, select, update
+from sqlalchemy import Engine, Interval, and_, case, delete, exists, extract, func, literal, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from ..domain.kept import Claim, WorkerRow
 from . import tables as t
 from .database import storage
 
-FORGOTTEN = timedelta(days=1)  # a worker that was silent for so long is no news any more
-LIVE = timedelta(minutes=5)
+FORGOTTEN = literal(timedelta(days=1), Interval)  # a worker that was silent for so long is no news any more
 MOST_FAULT_CHARS = 500
 
 _turn, _s, _w = t.turns.c, t.schedule.c, t.workers.c
-_now = func.clock_timestamp()  # now() is when the transaction began
+_now = func.clock_timestamp(type_=t.Moment)  # now() is when the transaction began
 
 
 class TurnRows:
@@ -35,7 +34,7 @@ class TurnRows:
     def __init__(self, engine: Engine, owner: str, silent_s: float) -> None:
         self._engine = engine
         self.owner = owner
-        self._silent = timedelta(seconds=silent_s)
+        self._silent = literal(timedelta(seconds=silent_s), Interval)
 
     def take(self, host: str) -> float | None:
         """None: the turn is ours, from now on or still. Else in how many seconds it may be free."""
@@ -64,7 +63,7 @@ class TurnRows:
 
     def leave(self, host: str, rests_s: float) -> None:
         """Let go of a turn; nobody takes it within the seconds for which the host wants peace."""
-        rests = _now + timedelta(seconds=rests_s) if rests_s > 0 else None
+        rests = _now + literal(timedelta(seconds=rests_s), Interval) if rests_s > 0 else None
         mine = update(t.turns).where(_turn.host == host, _turn.owner == self.owner)
         with storage("leaving a host's turn"), self._engine.begin() as c:
             c.execute(mine.values(owner=None, rests_until=rests))
@@ -106,15 +105,15 @@ class TurnRows:
     def sweep(self) -> None:
         """Forget turns that mean nothing any more, and workers that nobody expects back."""
         left = and_(_turn.owner.is_(None), _rested())
+        lost = and_(_turn.owner.is_not(None), _turn.beat_at < _now - self._silent - FORGOTTEN)
         with storage("clearing up turns"), self._engine.begin() as c:
-            c.execute(delete(t.turns).where(or_(left, _turn.beat_at < _now - self._silent - FORGOTTEN)))
+            c.execute(delete(t.turns).where(or_(left, lost)))
             c.execute(delete(t.workers).where(_w.beat_at < _now - FORGOTTEN))
 
 
 def workers(engine: Engine) -> list[WorkerRow]:
-    """Every worker that was heard of within a day. Raises StorageError."""
-    silent = cast(extract("epoch", _now - _w.beat_at), Integer) if engine.dialect.name == "postgresql" else _w.hosts
-    query = select(t.workers, silent.label("silent_s")).order_by(_w.started_at, _w.id)
+    """Every worker of a PostgreSQL database that was heard of within a day. Raises StorageError."""
+    query = select(t.workers, extract("epoch", _now - _w.beat_at).label("silent_s")).order_by(_w.started_at, _w.id)
     with storage("asking for workers"), engine.connect() as c:
         return [
             WorkerRow(r.id, r.started_at, float(r.silent_s), r.hosts, r.checks, r.leads, r.fault, r.fault_at)

@@ -208,7 +208,7 @@ class Pass:
             raise
         except TakenError:
             self.tally.taken += 1
-            _log.warning("%s was given to another worker meanwhile; nothing of it is kept here", source.id, extra=of)
+            _log.info("%s was given to another worker meanwhile; nothing of it is kept here", source.id, extra=of)
             return {"source": source.id, "url": source.url, "taken": True}
         except Exception as error:
             _log.exception("a defect while checking %s", source.id, extra=of)

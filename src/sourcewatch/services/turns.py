@@ -66,6 +66,16 @@ class Turns:
         self.ours.add(host)
         return True
 
+    async def holds(self, host: str) -> bool:
+        """Whether the turn of a job is still its own; once lost, it is for good. Raises StorageError."""
+        if not self.sure(host):
+            began = self.clock()
+            if host not in await self._in_thread(self.rows.renew, [host]):
+                self.proven.pop(host, None)
+                return False
+            self.proven[host] = began
+        return True
+
     async def leave(self, host: str) -> None:
         """A job's end. When the storage does not hear of it, the turn ends by silence."""
         self.ours.discard(host)
@@ -89,10 +99,14 @@ class Turns:
     async def _secure(self, host: str) -> float | None:
         waited_s = 0.0
         while not self.sure(host):
+            if host in self.ours:  # never taken anew: another may have done the job's work meanwhile
+                if not await self.holds(host):
+                    return POLL_S
+                continue
             wish_s = await self._take(host)
             if wish_s is None:
                 continue
-            if host in self.ours or waited_s >= GUEST_WAITS_S:
+            if waited_s >= GUEST_WAITS_S:
                 return max(wish_s, POLL_S)
             await self.sleep(POLL_S)
             waited_s += POLL_S
