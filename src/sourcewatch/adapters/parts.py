@@ -76,10 +76,10 @@ class Parts:
     def _together(self, day: str, names: list[str]) -> None:
         whole = _Wholes(self._store, day)
         for some in _chunks(self._read(names)):
-            parts = dict(some)
-            while left := [data for data in parts.values() if _first(data) not in whole.ids()]:
-                whole.add(b"".join(left))
-            self._store.delete(parts)
+            parts = {_first(data): data for _, data in some}
+            while left := parts.keys() - whole.ids():
+                whole.add(b"".join(data for part, data in parts.items() if part in left))
+            self._store.delete(name for name, _ in some)
 
     def _read(self, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         """The parts that are there, each a sequence of whole records."""
