@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from sourcewatch.adapters.bucket import BucketStore
+from sourcewatch.adapters.copying import copy
 from sourcewatch.adapters.store import FolderStore, Store
 
 SERVER = """
@@ -90,6 +92,18 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
         return FolderStore(tmp_path)
     bucket: Bucket = request.getfixturevalue("bucket")
     return BucketStore.of(bucket.url, bucket.environ, later)
+
+
+def moved(folder: Path, bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> BucketStore:
+    """Let the snapshots of a data folder lie in a bucket from now on, for commands too."""
+    store = BucketStore.of(bucket.url, bucket.environ, later)
+    copy(FolderStore(folder), store)
+    shutil.rmtree(folder / "snapshots")
+    config = folder / "sources.toml"
+    config.write_text(config.read_text("utf-8").replace('storage = ""', f'storage = "{bucket.url}"'), "utf-8")
+    for name, value in bucket.environ.items():
+        monkeypatch.setenv(name, value)
+    return store
 
 
 def names(store: Store, pattern: str = "*") -> list[str]:

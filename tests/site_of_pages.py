@@ -90,10 +90,10 @@ every = "6h"
 """
 
 
-def write_sources(folder: Path, rows: str, language: str = "en") -> Path:
+def write_sources(folder: Path, rows: str, language: str = "en", storage: str = "") -> Path:
     """A sources.toml that may read loopback, with *rows* after its head."""
     path = folder / "sources.toml"
-    path.write_text(HEAD.format(language=language) + rows, encoding="utf-8")
+    path.write_text(f'storage = "{storage}"\n' + HEAD.format(language=language) + rows, encoding="utf-8")
     return path
 
 

@@ -7,12 +7,15 @@ import shutil
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from buckets import Way, harm, moved, names, new_bucket
 from site_of_pages import page, row, serving
+from sourcewatch.domain.errors import StorageError
 from sourcewatch.faces import wiring
 from sourcewatch.services.rebuild import Rebuilt
 from watch import Watch
@@ -52,9 +55,15 @@ def lived(tmp_path_factory: pytest.TempPathFactory, picture: bytes) -> Path:
     return folder
 
 
-@pytest.fixture
-def watch(lived: Path, tmp_path: Path) -> Watch:
-    return Watch(shutil.copytree(lived, tmp_path / "copy"))
+@pytest.fixture(params=["folder", "bucket"])
+def watch(request: pytest.FixtureRequest, lived: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watch:
+    """Where snapshots lie in a folder, and where they were copied into a bucket."""
+    folder = shutil.copytree(lived, tmp_path / "copy")
+    if request.param == "folder":
+        return Watch(folder)
+    bucket = request.getfixturevalue("bucket")
+    moved(folder, bucket, monkeypatch)
+    return Watch(folder, bucket)
 
 
 def rebuilt(watch: Watch) -> Rebuilt:
@@ -147,13 +156,12 @@ def test_the_watch_goes_on_after_a_rebuild(watch: Watch) -> None:
 
 
 def test_what_is_gone_is_told_and_the_rest_comes_back(watch: Watch) -> None:
-    first = sorted(watch.folder.glob("snapshots/p/2026/*.warc.gz"))[0]
-    first.unlink()
-    (watch.folder / "snapshots/f/2026").glob("*.json").__next__().write_text("{")
+    first, facts = names(watch.store, "p/2026/*.warc.gz")[0], names(watch.store, "f/2026/*.json")[0]
+    harm(watch.store, first, lambda path: path.write_bytes(b"not what it was"))
+    harm(watch.store, facts, lambda path: path.write_text("{"))
     forget(watch)
     done = rebuilt(watch)
-    told = {Path(path).name for path, _ in done.lost}
-    assert first.name in told and any(name.endswith(".json") for name in told)
+    assert {first, facts} <= {path for path, _ in done.lost}
     assert done.versions == 3
 
 
@@ -177,6 +185,24 @@ def test_a_snapshot_without_a_row_is_brought_in_alone(watch: Watch) -> None:
     assert tables(watch)["versions"] == before["versions"]
 
 
+def test_a_bucket_that_is_out_of_order_stops_a_rebuild_and_nothing_is_told_lost(
+    lived: Path, tmp_path: Path, s3: str, way: Way, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the database would be without what could not be read just then, and nobody would ask for it again."""
+    monkeypatch.setattr("sourcewatch.adapters.bucket.RETRIES", 0)
+    bucket = new_bucket(s3, way.endpoint)
+    watch = Watch(shutil.copytree(lived, tmp_path / "copy"), bucket)
+    moved(watch.folder, bucket, monkeypatch)
+    before, asked = tables(watch), count()
+    forget(watch)
+    way.fails = lambda method, path: 503 if next(asked) > 15 else None
+    with pytest.raises(StorageError, match="it answered 503"):
+        rebuilt(watch)
+    way.fails = lambda method, path: None
+    done = rebuilt(watch)
+    assert done.lost == [] and tables(watch)["versions"] == before["versions"]
+
+
 def test_the_command_says_what_came_back(watch: Watch, capsys: pytest.CaptureFixture[str]) -> None:
     from sourcewatch.faces.cli import main
 
@@ -189,10 +215,11 @@ def test_the_command_says_what_came_back(watch: Watch, capsys: pytest.CaptureFix
     assert "6 versions and" in said and "up to a day older" in said
 
 
+@pytest.mark.parametrize("kind", ["folder", "bucket"])
 def test_a_run_that_was_killed_between_file_and_row_is_made_good_by_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    watch = Watch(tmp_path)
+    watch = Watch(tmp_path, request.getfixturevalue("bucket") if kind == "bucket" else None)
     rows_of = row("p", "{url}", "the cache stays warm")
     with serving() as site:
         site.pages["/p"] = page("P", BODY)
@@ -201,7 +228,7 @@ def test_a_run_that_was_killed_between_file_and_row_is_made_good_by_the_next(
             patch.setattr("sourcewatch.adapters.ledger.Ledger.keep", _killed)
             with pytest.raises(KeyboardInterrupt):
                 watch.passes(rows, days(0))
-        assert len(list(tmp_path.glob("snapshots/p/2026/*.warc.gz"))) == 1
+        assert len(names(watch.store, "p/2026/*.warc.gz")) == 1
         line = watch.passes(rows, days(1))["p"]
     assert line["rule"] == "same-bytes", "the version that the killed run left is the one that is seen again"
     assert len(tables(watch)["versions"]) == 1 and len(tables(watch)["sightings"]) == 1

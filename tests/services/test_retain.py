@@ -11,10 +11,12 @@ import pytest
 from sqlalchemy import Engine, func, insert, select, text
 from sqlalchemy.exc import DBAPIError
 
+from buckets import Bucket, later, names
 from sourcewatch.adapters import tables as t
+from sourcewatch.adapters.bucket import BucketStore
 from sourcewatch.adapters.manifest import Manifests
 from sourcewatch.adapters.retention import Retention, removed
-from sourcewatch.adapters.store import FolderStore
+from sourcewatch.adapters.store import FolderStore, Store
 from sourcewatch.domain.retention import Removal
 from sourcewatch.domain.source import FetchPolicy, Settings, Site, Tier
 from sourcewatch.domain.source import Retention as Rule
@@ -27,8 +29,8 @@ YEAR_S = 365 * 86_400.0
 class Kept:
     """An archive written row by row: a thread (tier D) with many versions, a page (tier A) with some."""
 
-    def __init__(self, engine: Engine, data: Path) -> None:
-        self.engine, self.data = engine, data
+    def __init__(self, engine: Engine, store: Store) -> None:
+        self.engine, self.store = engine, store
         with engine.begin() as c:
             for name, tier in (("thread", "D"), ("page", "A")):
                 given = {"kind": "page", "title": "", "declared": True, "first_seen_at": NOW, "alt": "", "url": "u"}
@@ -39,9 +41,7 @@ class Kept:
         at = NOW - timedelta(days=days_ago)
         path = path or f"snapshots/{source}/{at:%Y}/{at:%Y%m%dT%H%M%SZ}.warc.gz"
         for suffix in (".warc.gz", ".md", ".json"):
-            file = self.data / (path.removesuffix(".warc.gz") + suffix)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text("x" * 100)
+            self.store.put(path.removesuffix(".warc.gz") + suffix, b"x" * 100)
         texts = dict.fromkeys(
             ("url", "final_url", "media_type", "body_sha256", "payload_sha256", "text_sha256", "etag", "last_modified"),
             "u",
@@ -70,15 +70,19 @@ class Kept:
         tiers = {name: Tier(name, name) for name in ("A", "D")}
         rules = MappingProxyType({"D": Rule(**rule)})
         settings = Settings(Site("N"), FetchPolicy(), {}, tiers, (), retention=rules)
-        return retain(Retention(self.engine, FolderStore(self.data)), settings, NOW, apply=apply)
+        return retain(Retention(self.engine, self.store), settings, NOW, apply=apply)
 
     def files(self) -> int:
-        return len(list(self.data.glob("snapshots/[!_]*/**/*.*")))
+        return len(names(self.store, "[!_]*"))
 
 
 @pytest.fixture
-def kept(engine: Engine, tmp_path: Path) -> Kept:
-    return Kept(engine, tmp_path)
+def kept(request: pytest.FixtureRequest, engine: Engine, tmp_path: Path) -> Kept:
+    """A folder beside SQLite, a bucket beside PostgreSQL."""
+    if engine.dialect.name == "sqlite":
+        return Kept(engine, FolderStore(tmp_path))
+    bucket: Bucket = request.getfixturevalue("bucket")
+    return Kept(engine, BucketStore.of(bucket.url, bucket.environ, later))
 
 
 def test_only_old_versions_on_which_nothing_relies_go(kept: Kept) -> None:
@@ -125,17 +129,17 @@ def test_what_was_removed_is_noted_beside_the_snapshots_with_its_digest(kept: Ke
     for days in (900, 800, 1):
         kept.version("thread", days)
     kept.retain(versions_s=YEAR_S, apply=True)
-    noted = removed(FolderStore(kept.data))
+    noted = removed(kept.store)
     assert len(noted) == 3 and set(noted.values()) == {"versions older than [retain] allows"}
-    manifest = Manifests(FolderStore(kept.data)).close(NOW + timedelta(days=1))
-    assert manifest is not None and "_removed/20261020T030300Z.0.txt" in (kept.data / manifest).read_text()
+    manifest = Manifests(kept.store).close(NOW + timedelta(days=1))
+    assert manifest is not None and "_removed/20261020T030300Z.0.txt" in kept.store.get(manifest).decode()
 
 
 def test_a_crash_between_note_and_removal_is_made_good_the_next_time(kept: Kept) -> None:
     for days in (900, 800, 1):
         kept.version("thread", days)
     [idle] = kept.retain(versions_s=YEAR_S).versions
-    Retention(kept.engine, FolderStore(kept.data)).note_dropped([idle.id], "r", NOW)
+    Retention(kept.engine, kept.store).note_dropped([idle.id], "r", NOW)
     assert kept.files() == 9
     kept.retain(versions_s=YEAR_S, apply=True)
     assert kept.files() == 6
@@ -143,11 +147,9 @@ def test_a_crash_between_note_and_removal_is_made_good_the_next_time(kept: Kept)
 
 def test_old_refusals_go_by_their_own_rule(kept: Kept) -> None:
     for day in ("20240101T000000Z", "20261019T000000Z"):
-        path = kept.data / f"snapshots/_refused/thread/{day[:4]}/{day}.warc.gz"
-        path.parent.mkdir(parents=True)
-        path.write_text("wall")
+        kept.store.put(f"snapshots/_refused/thread/{day[:4]}/{day}.warc.gz", b"wall")
     assert len(kept.retain(refused_s=YEAR_S, apply=True).refused) == 1
-    assert [p.name for p in kept.data.glob("snapshots/_refused/thread/*/*")] == ["20261019T000000Z.warc.gz"]
+    assert names(kept.store, "_refused/*") == ["snapshots/_refused/thread/2026/20261019T000000Z.warc.gz"]
 
 
 def test_rows_of_checks_go_unless_a_date_rests_on_them(kept: Kept) -> None:

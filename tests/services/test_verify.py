@@ -12,14 +12,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from buckets import harm, moved, names
 from site_of_pages import page, row, serving
 from sourcewatch.adapters import database
 from sourcewatch.adapters.audits import Audits
 from sourcewatch.adapters.evidence import Evidence
 from sourcewatch.adapters.manifest import Manifests
 from sourcewatch.adapters.retention import Retention
-from sourcewatch.adapters.store import FolderStore
-from sourcewatch.domain.audit import Audit, Flaw, FlawKind
+from sourcewatch.adapters.snapshots import Snapshots
+from sourcewatch.adapters.store import FolderStore, Store
+from sourcewatch.domain.audit import Audit, Flaw, FlawKind, Place
 from sourcewatch.faces.cli import main
 from sourcewatch.services.verify import verify
 from watch import Watch
@@ -32,15 +34,18 @@ BODY = "<p>The scheduler places experts at night, and the cache stays warm durin
 class Archive:
     """Two versions of a page and one of another, with the manifest of their days."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, store: Store) -> None:
+        self.folder, self.store = folder, store
         self.engine = database.open_engine(database.sqlite_url(folder / "sourcewatch.db"))
 
-    def file(self, pattern: str) -> Path:
-        return sorted(self.folder.glob(f"snapshots/{pattern}"))[0]
+    def file(self, pattern: str) -> str:
+        return names(self.store, pattern)[0]
+
+    def write(self, name: str, text: str) -> None:
+        harm(self.store, name, lambda path: path.write_text(text))
 
     def audit(self, at: datetime = LATER, sample: float | None = None) -> Audit:
-        return verify(Evidence(FolderStore(self.folder)), Audits(self.engine), at, sample=sample)
+        return verify(Evidence(self.store), Audits(self.engine), at, sample=sample)
 
     def flaws(self, at: datetime = LATER) -> list[Flaw]:
         return list(self.audit(at).flaws)
@@ -59,13 +64,20 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         site.pages["/p"] = page("P", BODY + "<p>From November on the panel counts requests instead of words.</p>")
         watch.passes(rows, START + timedelta(days=2))
         watch.passes(rows, START + timedelta(days=3))
-    Manifests(FolderStore(folder)).close(START + timedelta(days=4))
+    Snapshots(watch.store, "test").tidy(START + timedelta(days=4), cut_short=False)
+    Manifests(watch.store).close(START + timedelta(days=4))
     return folder
 
 
-@pytest.fixture
-def archive(tmp_path: Path, made: Path) -> Iterator[Archive]:
-    archive = Archive(shutil.copytree(made, tmp_path / "archive"))
+@pytest.fixture(params=["folder", "bucket"])
+def archive(
+    request: pytest.FixtureRequest, tmp_path: Path, made: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Archive]:
+    """Where snapshots lie in a folder, and where they were copied into a bucket."""
+    folder = shutil.copytree(made, tmp_path / "archive")
+    archive = Archive(folder, FolderStore(folder))
+    if request.param == "bucket":
+        archive.store = moved(folder, request.getfixturevalue("bucket"), monkeypatch)
     yield archive
     archive.engine.dispose()
 
@@ -93,7 +105,7 @@ def tear(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "harm", "kinds"),
+    ("pattern", "how", "kinds"),
     [
         ("p/2026/*.warc.gz", flip, {FlawKind.ALTERED, FlawKind.DAMAGED}),
         ("p/2026/*.warc.gz", tear, {FlawKind.ALTERED, FlawKind.DAMAGED}),
@@ -105,19 +117,18 @@ def tear(path: Path) -> None:
     ],
 )
 def test_harm_is_found_with_its_place(
-    archive: Archive, pattern: str, harm: Callable[[Path], object], kinds: set[FlawKind]
+    archive: Archive, pattern: str, how: Callable[[Path], object], kinds: set[FlawKind]
 ) -> None:
     path = archive.file(pattern)
-    harm(path)
+    harm(archive.store, path, how)
     flaws = [f for f in archive.flaws() if f.kind is not FlawKind.DANGLING]
     assert {f.kind for f in flaws} == kinds
-    assert {f.path for f in flaws} == {path.relative_to(archive.folder).as_posix()}
+    assert {f.path for f in flaws} == {path}
 
 
 def test_since_when_is_between_the_last_good_verification_and_the_disks_own_date(archive: Archive) -> None:
     assert archive.audit(LATER).flaws == ()
-    path = archive.file("q/2026/*.md")
-    path.write_text("forged")
+    archive.write(archive.file("q/2026/*.md"), "forged")
     [flaw] = archive.flaws(LATER + timedelta(days=1))
     assert flaw.good_at == LATER and flaw.changed_at is not None and flaw.changed_at > flaw.good_at - timedelta(3650)
     [again] = archive.flaws(LATER + timedelta(days=2))
@@ -125,15 +136,15 @@ def test_since_when_is_between_the_last_good_verification_and_the_disks_own_date
 
 
 def test_a_manifest_that_was_rewritten_breaks_the_chain(archive: Archive) -> None:
-    first, second = sorted(archive.folder.glob("snapshots/_manifest/*.sha256"))[:2]
-    first.write_text("\n".join(first.read_text().splitlines()[:-1]) + "\n")
-    told = {(f.kind, Path(f.path).name) for f in archive.flaws()}
-    assert (FlawKind.CHAIN, second.name) in told
+    first, second = names(archive.store, "_manifest/*.sha256")[:2]
+    archive.write(first, "\n".join(archive.store.get(first).decode().splitlines()[:-1]) + "\n")
+    told = {(f.kind, f.path) for f in archive.flaws()}
+    assert (FlawKind.CHAIN, second) in told
     assert FlawKind.UNNAMED in {kind for kind, _ in told}, "the file whose line was taken out"
 
 
 def test_a_manifest_that_is_gone_breaks_the_chain(archive: Archive) -> None:
-    archive.file("_manifest/*.sha256").unlink()
+    archive.store.delete([archive.file("_manifest/*.sha256")])
     [chain] = [f for f in archive.flaws() if f.kind is FlawKind.CHAIN]
     assert "chained to _manifest/2026-10-20.sha256, which is not there" in chain.words
 
@@ -147,7 +158,20 @@ def test_a_snapshot_that_no_row_knows_is_an_orphan(archive: Archive) -> None:
                 text(f"DELETE FROM {table} WHERE {'1' if table in ('documents', 'changes') else 'source'} IN (1, 'q')")
             )
     orphans = [f.path for f in archive.flaws() if f.kind is FlawKind.ORPHAN]
-    assert orphans == [archive.file("q/2026/*.warc.gz").relative_to(archive.folder).as_posix()]
+    assert orphans == [archive.file("q/2026/*.warc.gz")]
+
+
+def test_a_snapshot_that_is_kept_while_the_files_are_listed_is_no_orphan(archive: Archive) -> None:
+    class Late(Audits):
+        """The row of what was listed comes after the rows were read."""
+
+        asked = 0
+
+        def places(self) -> list[Place]:
+            self.asked += 1
+            return [place for place in super().places() if place.source != "q" or self.asked > 1]
+
+    assert verify(Evidence(archive.store), Late(archive.engine), LATER).flaws == ()
 
 
 def test_a_row_that_says_something_else_than_its_file_is_told(archive: Archive) -> None:
@@ -160,8 +184,7 @@ def test_a_row_that_says_something_else_than_its_file_is_told(archive: Archive) 
 
 def test_a_sample_looks_at_a_part_and_at_another_part_the_next_day(archive: Archive) -> None:
     for n in range(60):
-        path = archive.folder / f"snapshots/q/2026/20261023T{n:06d}Z.md"
-        path.write_text("text")
+        archive.store.put(f"snapshots/q/2026/20261023T{n:06d}Z.md", b"text")
     whole = archive.audit().files
     looked = [archive.audit(LATER + timedelta(days=n), sample=0.3) for n in range(2)]
     assert all(0 < one.files < whole / 2 and one.sample for one in looked)
@@ -169,8 +192,8 @@ def test_a_sample_looks_at_a_part_and_at_another_part_the_next_day(archive: Arch
 
 
 def test_what_retention_removed_is_not_missed(archive: Archive) -> None:
-    path = archive.file("q/2026/*.warc.gz").relative_to(archive.folder).as_posix()
-    keeping = Retention(archive.engine, FolderStore(archive.folder))
+    path = archive.file("q/2026/*.warc.gz")
+    keeping = Retention(archive.engine, archive.store)
     [version] = [v.id for v in keeping.versions() if v.path == path]
     keeping.note_dropped([version], "a rule", LATER)
     assert keeping.remove([path], LATER, "a rule")[0] == 3
@@ -184,11 +207,11 @@ def test_each_verification_is_kept(archive: Archive) -> None:
 
 
 def test_a_text_that_no_manifest_names_yet_is_compared_with_the_facts_beside_it(archive: Archive) -> None:
-    shutil.rmtree(archive.folder / "snapshots/_manifest")
+    archive.store.delete(names(archive.store, "_manifest/*"))
     text_file = archive.file("q/2026/*.md")
-    text_file.write_text("forged")
+    archive.write(text_file, "forged")
     [flaw] = archive.flaws(START + timedelta(days=2))
-    assert flaw.kind is FlawKind.ALTERED and flaw.path.endswith(text_file.name)
+    assert flaw.kind is FlawKind.ALTERED and flaw.path == text_file
 
 
 def test_the_command_tells_flaws_and_ends_with_four(archive: Archive, capsys: pytest.CaptureFixture[str]) -> None:
@@ -199,7 +222,7 @@ def test_the_command_tells_flaws_and_ends_with_four(archive: Archive, capsys: py
         return int(str(end.value.code))
 
     assert command("verify") == 0 and "no flaw" in capsys.readouterr().out
-    archive.file("q/2026/*.md").write_text("forged")
+    archive.write(archive.file("q/2026/*.md"), "forged")
     assert command("verify") == 4
     said = capsys.readouterr().out
     assert ".md: altered: its bytes are not those that the manifest of 2026-10-20 vouches for (good on" in said

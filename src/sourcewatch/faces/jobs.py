@@ -24,7 +24,7 @@ def jobs(settings: Settings) -> list[Job]:
     return [
         Job("messages", _deliver, each(minutes=1)),
         Job("search", _index, each(minutes=1), of_web=True),
-        Job("days", _close_days, at(minute=7, zone=ZoneInfo("UTC"))),
+        Job("days", _close_days, at(minute=12, zone=ZoneInfo("UTC"))),  # what began before midnight is noted by then
         Job("retention", _retain, at(hour=3, minute=40, zone=zone)),
         Job("archive", _verify, at(hour=4, minute=20, zone=zone)),
     ]

@@ -90,7 +90,9 @@ def verify(
             _file(walk, path, now)
         elif path not in removed:
             walk.tell(FlawKind.MISSING, path, "the manifest names it, and it is not there")
-    _rows(walk, places, there, sampled=sample is not None)
+    _rows(walk, places, there)
+    if sample is None:
+        _orphans(walk, places, there, audits)
     _revisits(walk)
     audit = Audit(now, sample is not None, len(chosen), walk.records, tuple(walk.flaws))
     audits.note(audit)
@@ -133,11 +135,9 @@ def _sidecar(walk: _Walk, path: str) -> None:
         walk.tell(FlawKind.ALTERED, text, "its text is not the one that the facts beside it name")
 
 
-def _rows(walk: _Walk, places: Sequence[Place], there: set[str], *, sampled: bool) -> None:
-    """Each version's row against its file, and each snapshot's file against the rows."""
-    known: set[str] = set()
+def _rows(walk: _Walk, places: Sequence[Place], there: set[str]) -> None:
+    """Each version's row against its file."""
     for place in places:
-        known.add(place.path)
         if place.dropped:
             continue
         if place.path not in there:
@@ -150,10 +150,16 @@ def _rows(walk: _Walk, places: Sequence[Place], there: set[str], *, sampled: boo
                 walk.tell(FlawKind.ROW, place.path, words)
             elif held != (place.offset, place.body_sha256):
                 walk.tell(FlawKind.ROW, place.path, f"the record of {place.source} is not where or what its row says")
-    for path in sorted(there - known):
-        captures = path.endswith(".warc.gz") and not path.startswith(("snapshots/_refused/", "snapshots/_checks/"))
-        if captures and not sampled:
-            walk.tell(FlawKind.ORPHAN, path, "no row knows this snapshot; `sourcewatch rebuild` brings it in")
+
+
+def _orphans(walk: _Walk, places: Sequence[Place], there: set[str], audits: Audits) -> None:
+    """Each snapshot's file against the rows."""
+    others = ("snapshots/_refused/", "snapshots/_checks/")
+    captures = {path for path in there if path.endswith(".warc.gz") and not path.startswith(others)}
+    if unknown := captures - {place.path for place in places}:
+        unknown -= {place.path for place in audits.places()}  # what was kept meanwhile has its row by now
+    for path in sorted(unknown):
+        walk.tell(FlawKind.ORPHAN, path, "no row knows this snapshot; `sourcewatch rebuild` brings it in")
 
 
 def _revisits(walk: _Walk) -> None:
