@@ -56,7 +56,7 @@ class Swarm:
                 finally:
                     self.in_flight[host] -= 1
                 await writer.drain()
-        except (ConnectionError, asyncio.IncompleteReadError):
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:
             writer.close()

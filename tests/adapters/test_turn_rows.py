@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -192,3 +193,21 @@ def test_old_turns_are_swept_and_those_in_use_or_at_rest_stay(server: Engine, on
     one.sweep()
     with server.connect() as c:
         assert set(c.execute(text("SELECT host FROM turns")).scalars()) == {"resting"}
+
+
+def test_nobody_waits_for_who_froze_in_the_middle_of_writing(server: Engine, one: TurnRows, other: TurnRows) -> None:
+    one.take("a.example")
+    pass_by(server, SILENT_S + 1)
+    with server.connect() as frozen:
+        frozen.execute(text("SELECT * FROM turns FOR SHARE"))  # as keeping results does
+        assert other.take("a.example") == turn_rows.LOCKED_S
+        assert frozen.execute(text("SHOW idle_in_transaction_session_timeout")).scalar() == f"{database.IDLE_S}s"
+    assert other.take("a.example") is None
+
+
+def test_two_that_take_the_same_host_at_once_are_told_apart(server: Engine) -> None:
+    several = [TurnRows(server, f"w{n}", SILENT_S) for n in range(8)]
+    for host in ("a", "b", "c"):
+        with ThreadPoolExecutor(8) as pool:
+            taken = list(pool.map(lambda rows, host=host: rows.take(host), several))
+        assert taken.count(None) == 1

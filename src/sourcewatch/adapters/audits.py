@@ -9,7 +9,7 @@ from sqlalchemy import Engine, insert, select
 
 from ..domain.audit import Audit, Place
 from . import tables as t
-from .database import storage
+from .database import may_idle, storage
 
 MOST_PATHS = 1_000  # of flaws that an audit's row names; an archive with more is lost as a whole
 
@@ -26,6 +26,7 @@ class Audits:
         columns = (v.source, v.path, v.record_id, v.offset, v.body_sha256, v.text_sha256, t.dropped.c.version)
         query = select(*columns).outerjoin(t.dropped, t.dropped.c.version == v.id).order_by(v.id)
         with storage("reading versions"), self._engine.connect() as c:
+            may_idle(c)  # each file is read meanwhile
             for row in c.execution_options(yield_per=1_000).execute(query):
                 yield Place(*row[:6], dropped=row.version is not None)
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import URL, make_url
@@ -19,6 +19,7 @@ from .tables import FACTS
 if TYPE_CHECKING:
     from alembic.config import Config
 
+IDLE_S = 15
 PART = re.compile(r"checks_(?:rest|\d{6})")  # a month of checks on PostgreSQL, or what fits into none of them
 MIGRATING, MIRRORING, SETTLING = 0x50_58, 0x50_4D, 0x50_53  # any numbers that all processes agree on
 HEAD = "0005"  # the newest revision, so that Alembic (0.3 s) is imported only when there is something to migrate
@@ -46,9 +47,21 @@ def open_engine(url: str) -> Engine:
         engine = create_engine(url, connect_args={"timeout": 30} if url.startswith("sqlite") else _LIVELY)
     except (ArgumentError, NoSuchModuleError, ImportError) as error:
         raise StorageError(f"the database address cannot be used: {error}") from error
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _pragmas)
+    event.listen(engine, "connect", _pragmas if engine.dialect.name == "sqlite" else _no_idling)
     return engine
+
+
+def _no_idling(connection: Any, _: object) -> None:
+    """Who was frozen or cut off in the middle of a transaction keeps its locks from others for so long, no longer."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_S}s'")
+    connection.commit()
+
+
+def may_idle(connection: Connection) -> None:
+    """This transaction is for more than the database: others wait for it, if they have to."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = '30min'"))
 
 
 def _pragmas(connection: object, _: object) -> None:

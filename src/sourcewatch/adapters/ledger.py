@@ -35,7 +35,7 @@ from ..domain.verdict import Verdict
 from . import tables as t
 from .change_rows import CHANGES, change_of
 from .cleaning import clean, clean_json
-from .database import MIRRORING, one_at_a_time, storage
+from .database import MIRRORING, may_idle, one_at_a_time, storage
 from .exclusive import Exclusive
 from .fence import make_sure
 from .incident_rows import settle_run
@@ -60,6 +60,7 @@ class Ledger:
         """Mirror sources.toml: new rows are due at once, rows that are gone are retired, nothing is deleted."""
         with storage("reading sources.toml into it"), self._engine.begin() as c:
             one_at_a_time(c, MIRRORING)
+            may_idle(c)  # a million sources are compared for longer than a second
             known = {row.id: row for row in c.execute(select(t.sources))}
             for source in declared:
                 self._declare(c, known.get(source.id), source, now, declared=True)

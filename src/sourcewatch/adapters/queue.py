@@ -27,6 +27,7 @@ from psycopg.errors import RaiseException
 from psycopg_pool import PoolTimeout
 
 from ..domain.errors import StorageError
+from .database import IDLE_S
 
 SCHEMA = "sourcewatch_queue"
 QUEUE = "hosts"
@@ -37,6 +38,7 @@ ANSWERS_WITHIN_S = 10.0
 PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0)  # longer than a heart may stop: then the worker itself begins anew
 MAKING = 0x50_51  # any number that all processes agree on
 
+_NO_IDLING = f"-c idle_in_transaction_session_timeout={IDLE_S}s"  # see database.open_engine
 _log = logging.getLogger(__name__)
 
 Check = Callable[[str, datetime], Awaitable[None]]
@@ -49,7 +51,7 @@ class HostQueue:
     def __init__(self, url: str, check: Check | None = None) -> None:
         self._connector = procrastinate.PsycopgConnector(
             conninfo=url.replace("postgresql+psycopg://", "postgresql://"),
-            kwargs={"options": f"-c search_path={SCHEMA}", "connect_timeout": int(ANSWERS_WITHIN_S)},
+            kwargs={"options": f"-c search_path={SCHEMA} {_NO_IDLING}", "connect_timeout": int(ANSWERS_WITHIN_S)},
             min_size=1, max_size=4, timeout=ANSWERS_WITHIN_S, reconnect_timeout=5.0,
         )  # fmt: skip
         self.app = procrastinate.App(connector=self._connector)

@@ -12,7 +12,7 @@ from ..domain.kept import DueRow
 from ..domain.source import Source, SourceKind
 from . import tables as t
 from .cron import next_time
-from .database import MIRRORING, one_at_a_time, storage
+from .database import MIRRORING, may_idle, one_at_a_time, storage
 
 LEASE = timedelta(hours=1)  # twenty sources of a host at a minute each, twice over
 PAGE = 500
@@ -35,6 +35,7 @@ class Queue:
         fetched = {s.id: s for s in declared if s.address and s.kind is SourceKind.PAGE}
         with storage("reading sources.toml into it"), self._engine.begin() as c:
             one_at_a_time(c, MIRRORING)
+            may_idle(c)  # a million sources are compared for longer than a second
             known = {row.source: row for row in c.execute(select(t.schedule))}
             if new := [i for i in fetched if i not in known]:
                 c.execute(insert(t.schedule), [_row(fetched[i], timezone, now, None) for i in new])

@@ -20,6 +20,7 @@ from .database import storage
 
 FORGOTTEN = literal(timedelta(days=1), Interval)  # a worker that was silent for so long is no news any more
 MOST_FAULT_CHARS = 500
+LOCKED_S = 1.0  # when to look again at a turn that somebody is writing to
 
 _turn, _s, _w = t.turns.c, t.schedule.c, t.workers.c
 _now = func.clock_timestamp(type_=t.Moment)  # now() is when the transaction began
@@ -37,21 +38,24 @@ class TurnRows:
         self._silent = literal(timedelta(seconds=silent_s), Interval)
 
     def take(self, host: str) -> float | None:
-        """None: the turn is ours, from now on or still. Else in how many seconds it may be free."""
+        """None: the turn is ours, from now on or still. Else in how many seconds it may be free.
+
+        Waits for nobody: who holds the row's lock may be frozen.
+        """
         gone = _turn.beat_at < _now - self._silent
         free = or_(_turn.owner == self.owner, and_(_turn.owner.is_(None), _rested()), gone)
-        row = insert(t.turns).values(host=host, owner=self.owner, beat_at=_now)
-        taken = row.on_conflict_do_update(
-            index_elements=["host"],
-            set_={"owner": row.excluded.owner, "beat_at": _now, "rests_until": None},
-            where=free,
-        ).returning(_turn.host)
         free_at = case((_turn.owner.is_(None), _turn.rests_until), else_=_turn.beat_at + self._silent)
+        seen = select(free.label("free"), extract("epoch", free_at - _now).label("left_s"))
+        seen = seen.where(_turn.host == host).with_for_update(skip_locked=True)
+        mine = {"owner": self.owner, "beat_at": _now, "rests_until": None}
         with storage("taking a host's turn"), self._engine.begin() as c:
-            if c.execute(taken).first() is not None:
+            if (row := c.execute(seen).first()) is None:
+                new = insert(t.turns).values(host=host, **mine).on_conflict_do_nothing(index_elements=["host"])
+                return None if c.execute(new.returning(_turn.host)).first() is not None else LOCKED_S
+            if row.free:
+                c.execute(update(t.turns).where(_turn.host == host).values(**mine))
                 return None
-            left_s = c.execute(select(extract("epoch", free_at - _now)).where(_turn.host == host)).scalar()
-        return max(0.0, float(left_s or 0.0))
+            return max(0.0, float(row.left_s))
 
     def renew(self, hosts: Collection[str]) -> set[str]:
         """Say that these turns are still in use; which of them are still ours."""
