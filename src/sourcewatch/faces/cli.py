@@ -201,7 +201,7 @@ def status(json_: Annotated[bool, typer.Option("--json", help="The site's data a
     from ..analysis.data_files import as_json
     from ..analysis.voice import Voice
     from ..services import publish, site_data
-    from . import shown, wiring
+    from . import crowd, shown, wiring
 
     with opened() as house:
         if json_:
@@ -215,6 +215,8 @@ def status(json_: Annotated[bool, typer.Option("--json", help="The site's data a
         now = wiring.now()
         typer.echo(shown.columns(head, shown.status_rows(lines, voice, now)))
         typer.echo(f"\n{shown.waiting(house.queue.due(now), now)}")
+        if words := crowd.summary(wiring.workers(house)):
+            typer.echo(words)
     return 0
 
 

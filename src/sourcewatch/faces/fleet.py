@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import uuid
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from sqlalchemy import Engine
@@ -37,6 +37,9 @@ class Base:
     lead: Lead
     months: Months
 
+    def workers(self) -> list[WorkerRow]:
+        return turn_rows.workers(self.engine)
+
 
 @asynccontextmanager
 async def base(house: House, check: Check | None = None) -> AsyncIterator[Base]:
@@ -64,20 +67,3 @@ async def member(
             yield made, turns
     finally:
         turns.close()
-
-
-@contextmanager
-def looking(house: House) -> Iterator[Engine]:
-    engine = database.open_engine(house.database_url)
-    try:
-        yield engine
-    finally:
-        engine.dispose()
-
-
-def workers(house: House) -> list[WorkerRow]:
-    """The workers of this database; none where there can be none. Raises StorageError."""
-    if database.file_of(house.database_url) is not None:
-        return []
-    with looking(house) as engine:
-        return turn_rows.workers(engine)

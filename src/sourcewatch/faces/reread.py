@@ -7,15 +7,25 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from ..domain.errors import ConfigError
+from ..domain.source import Settings
 from ..services.threads import aside
 from . import wiring
-from .crew import Crew
 from .pulse import Pulse
 from .wiring import House
 
 _log = logging.getLogger(__name__)
+
+
+class Adopts(Protocol):
+    """Works by a configuration, and by another one from now on. Raises StorageError; then the old one stays."""
+
+    async def adopt(self, settings: Settings) -> None: ...
+
+    @property
+    def house(self) -> House: ...
 
 
 @dataclass(slots=True)
@@ -23,7 +33,7 @@ class Rereader:
     """*adopted* is told of each new house."""
 
     config: Path
-    crew: Crew
+    crew: Adopts
     pulse: Pulse
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     adopted: Callable[[House], None] = lambda house: None
@@ -42,7 +52,7 @@ class Rereader:
         except ConfigError as error:
             self._seen = signature
             words = f"{error.faults[0]} ({len(error.faults)} faults); the file as it was before stays in use"
-            self.pulse.fault("configuration", words, self.crew.clock())
+            self.pulse.fault("configuration", words, wiring.now())
             return
         await self.crew.adopt(settings)
         self._seen = signature

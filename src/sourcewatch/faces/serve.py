@@ -47,26 +47,12 @@ async def serve(house: House, config: Path, listening: socket.socket) -> int:
             at_hand, config, meter, jobs(house.settings), adopted=lambda new: front.show(new, ops, listening)
         )
         ops = Ops(
-            daemon.pulse, meter, lambda: _rows(at_hand.house), lambda: shutil.disk_usage(house.data).free,
+            daemon.pulse, meter, lambda: rows_of(at_hand.house), lambda: shutil.disk_usage(house.data).free,
             at_hand.hosts.left_alone, wiring.now,
         )  # fmt: skip
         front.show(house, ops, listening)
-        server = _Server(
-            uvicorn.Config(
-                front,
-                log_config=None,
-                access_log=False,
-                lifespan="off",
-                server_header=False,
-                timeout_graceful_shutdown=5,
-            )
-        )
-        host, port = listening.getsockname()[:2]
-        serving = asyncio.create_task(server.serve([listening]))
+        server, serving = begin(front, listening, house)
         watching = asyncio.create_task(daemon.watch_clock())
-        _log.info(
-            "serving http://%s:%d/, %d sources", f"[{host}]" if ":" in host else host, port, len(house.settings.sources)
-        )
         starting = asyncio.create_task(daemon.start())
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, daemon.look_now)
         await asked.wait()
@@ -97,6 +83,25 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
+def begin(front: Front, listening: socket.socket, house: House) -> tuple[uvicorn.Server, asyncio.Task[None]]:
+    """The server at work; it ends when its `should_exit` is set."""
+    server = _Server(
+        uvicorn.Config(
+            front,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            server_header=False,
+            timeout_graceful_shutdown=5,
+        )
+    )
+    host, port = listening.getsockname()[:2]
+    _log.info(
+        "serving http://%s:%d/, %d sources", f"[{host}]" if ":" in host else host, port, len(house.settings.sources)
+    )
+    return server, asyncio.create_task(server.serve([listening]))
+
+
 class Front:
     """The application over the newest configuration."""
 
@@ -117,6 +122,6 @@ class _Server(uvicorn.Server):
         yield  # signals are ours: checks come to their end first
 
 
-def _rows(house: House) -> tuple[DueRow, Backlog]:
+def rows_of(house: House) -> tuple[DueRow, Backlog]:
     now = wiring.now()
     return house.queue.due(now), house.outbox.backlog(now)

@@ -14,6 +14,7 @@ from .base import app, db_app, given, opened
 def serve(
     host: Annotated[str, typer.Option(help="Where to listen; this machine alone by default.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8620,
+    checks: Annotated[bool, typer.Option("--checks/--no-checks", help="Leave the checking to workers.")] = True,
     log_json: Annotated[bool, typer.Option("--log-json", help="Log JSON objects, one a line.")] = False,
 ) -> int:
     """Check what is due, for ever, and show the archive, /healthz and /metrics."""
@@ -23,7 +24,11 @@ def serve(
     from .serve import listen
     from .serve import serve as serving
     from .web.access import may_listen
+    from .worker_commands import need_postgresql
 
+    if not checks:
+        need_postgresql()
+        from .serve_apart import serve as serving
     logs.set_up(as_json=log_json)
     with opened() as house:
         may_listen(host, house.tokens.all())

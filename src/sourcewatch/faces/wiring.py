@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..analysis.judge import Task
     from ..domain.audit import Audit
     from ..domain.check import Judgement
+    from ..domain.kept import WorkerRow
     from ..domain.reading import Fault
     from ..domain.retention import Removal
     from ..domain.source import Editor, Settings
@@ -346,6 +347,19 @@ def schema() -> str:
     from ..adapters import config
 
     return config.schema()
+
+
+def workers(house: House) -> list[WorkerRow]:
+    """Those of a PostgreSQL database; elsewhere there are none. Raises StorageError."""
+    from ..adapters import database, turn_rows
+
+    if database.file_of(house.database_url) is not None:
+        return []
+    engine = database.open_engine(house.database_url)
+    try:
+        return turn_rows.workers(engine)
+    finally:
+        engine.dispose()
 
 
 def shown_url(url: str) -> str:

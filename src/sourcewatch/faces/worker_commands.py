@@ -23,15 +23,24 @@ def worker(
     """Check what is due together with other workers, on any number of machines, through PostgreSQL."""
     import asyncio
 
-    from ..domain.errors import ConfigError
-    from . import logs, wiring
+    from . import logs
 
-    if not wiring.database_url(given.data or given.config.parent).startswith("postgresql"):
-        raise ConfigError([NEEDS])
-    try:
-        from .worker import work
-    except ModuleNotFoundError as error:
-        raise ConfigError([EXTRA]) from error
+    need_postgresql()
+    from .worker import work
+
     logs.set_up(as_json=log_json)
     with opened() as house:
         return asyncio.run(work(house, given.config, concurrency))
+
+
+def need_postgresql() -> None:
+    """Raises ConfigError where workers have no database to share, or nothing to reach it with."""
+    from importlib.util import find_spec
+
+    from ..domain.errors import ConfigError
+    from .wiring import database_url
+
+    if not database_url(given.data or given.config.parent).startswith("postgresql"):
+        raise ConfigError([NEEDS])
+    if any(find_spec(name) is None for name in ("psycopg_pool", "procrastinate")):
+        raise ConfigError([EXTRA])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -16,11 +16,12 @@ from starlette.routing import Route
 
 from ... import __version__
 from ...domain.errors import StorageError
-from ...domain.kept import DueRow
+from ...domain.kept import DueRow, WorkerRow
 from ...domain.message import Backlog
 from ...services.outcomes import stamp
 from ...services.run import Tally
 from ...services.threads import aside
+from .. import crowd
 from ..pulse import Pulse
 from .access import may
 
@@ -36,6 +37,7 @@ class Rows:
     outbox: Backlog = field(default_factory=Backlog)
     free_bytes: int = 0
     fault: str = ""
+    workers: Sequence[WorkerRow] = ()
 
 
 class Meter:
@@ -89,7 +91,7 @@ class Meter:
 
 
 class Ops:
-    """*ask* reads the storage: it blocks and raises StorageError. The others answer at once."""
+    """*ask* and *workers* read the storage: they block and raise StorageError. The others answer at once."""
 
     def __init__(
         self,
@@ -99,9 +101,10 @@ class Ops:
         free_bytes: Callable[[], int],
         hosts_deferred: Callable[[], int],
         clock: Callable[[], datetime],
+        workers: Callable[[], Sequence[WorkerRow]] = tuple,
     ) -> None:
         self._pulse, self._meter, self._ask, self._free_bytes = pulse, meter, ask, free_bytes
-        self._hosts_deferred, self._clock = hosts_deferred, clock
+        self._hosts_deferred, self._clock, self._workers = hosts_deferred, clock, workers
         self._asking: asyncio.Task[Rows] | None = None
 
     def routes(self) -> list[Route]:
@@ -127,6 +130,11 @@ class Ops:
             "hosts_deferred": self._hosts_deferred(),
             "messages": {name: getattr(rows.outbox, name) for name in ("waiting", "failing", "given_up")},
         }
+        if rows.workers:
+            seen["workers"] = [
+                {"id": w.id, "hosts": w.hosts, "checks": w.checks, "leads": w.leads, "silent_s": round(w.silent_s)}
+                for w in crowd.present(rows.workers)
+            ]
         return JSONResponse(seen, 503 if why else 200, {"Cache-Control": "no-store"})
 
     async def _metrics(self, _: Request) -> Response:
@@ -137,7 +145,8 @@ class Ops:
 
     def _complaints(self, rows: Rows, now: datetime) -> list[str]:
         unknown: Iterable[str] = [f"database: {rows.fault}"] if rows.fault else []
-        return [*unknown, *self._pulse.complaints(now, rows.due, rows.free_bytes, rows.outbox)]
+        ours = self._pulse.complaints(now, rows.due, rows.free_bytes, rows.outbox)
+        return [*unknown, *ours, *crowd.complaints(rows.workers)]
 
     async def _rows(self) -> Rows:
         """One question to the storage at a time, however many ask and however long it hangs."""
@@ -151,7 +160,7 @@ class Ops:
 
     def _answer(self) -> Rows:
         try:
-            due, outbox = self._ask()
+            (due, outbox), workers = self._ask(), self._workers()
         except StorageError as error:
             return Rows(free_bytes=self._free_bytes(), fault=str(error))
-        return Rows(due, outbox, self._free_bytes())
+        return Rows(due, outbox, self._free_bytes(), workers=workers)
