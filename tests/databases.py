@@ -26,30 +26,49 @@ def skip(reason: str) -> None:
     pytest.skip(reason)
 
 
+class Server:
+    """A PostgreSQL server on a free port, run as a user that is not root, with a data folder of its own."""
+
+    def __init__(self) -> None:
+        found = [str(b) for b in BINARIES] or [str(Path(p).parent) for p in [shutil.which("initdb")] if p]
+        if not found:
+            skip("PostgreSQL is not installed (initdb not found)")
+        self._binaries = found[0]
+        self._user = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
+        self._folder = Path(tempfile.mkdtemp(prefix="sourcewatch-pg-"))
+        if self._user:
+            shutil.chown(self._folder, "postgres", "postgres")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self._options = f"-p {port} -k {self._folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=60"
+        self.url = f"postgresql+psycopg://sw@127.0.0.1:{port}"
+        self._run("initdb", "-D", "data", "-U", "sw", "-A", "trust", "-N")
+        self.start()
+
+    def _run(self, tool: str, *arguments: str) -> None:
+        command = [f"{self._binaries}/{tool}", *arguments]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        subprocess.run(command, check=True, cwd=self._folder, **quiet, **self._user)  # type: ignore[call-overload]
+
+    def start(self) -> None:
+        self._run("pg_ctl", "-D", "data", "-o", self._options, "-l", "log", "-w", "start")
+
+    def stop(self) -> None:
+        """As a power cut does it."""
+        self._run("pg_ctl", "-D", "data", "-m", "immediate", "-w", "stop")
+
+    def remove(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
-    """The address of a server on a free port, run as a user that is not root, with a data folder of its own."""
-    found = [str(b) for b in BINARIES] or [str(Path(p).parent) for p in [shutil.which("initdb")] if p]
-    if not found:
-        skip("PostgreSQL is not installed (initdb not found)")
-    user = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
-    folder = Path(tempfile.mkdtemp(prefix="sourcewatch-pg-"))
-    if user:
-        shutil.chown(folder, "postgres", "postgres")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    run = {"check": True, "capture_output": True, "cwd": folder, **user}
-    subprocess.run([f"{found[0]}/initdb", "-D", folder / "data", "-U", "sw", "-A", "trust", "-N"], **run)  # type: ignore[call-overload]
-    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=40"
-    log = folder / "log"
-    subprocess.run(
-        [f"{found[0]}/pg_ctl", "-D", folder / "data", "-o", options, "-l", log, "-w", "start"],
-        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, **user,
-    )  # type: ignore[call-overload]  # fmt: skip
-    yield f"postgresql+psycopg://sw@127.0.0.1:{port}"
-    subprocess.run([f"{found[0]}/pg_ctl", "-D", folder / "data", "-m", "immediate", "stop"], **run)  # type: ignore[call-overload]
-    shutil.rmtree(folder, ignore_errors=True)
+    """The address of a server that all tests share."""
+    server = Server()
+    yield server.url
+    server.stop()
+    server.remove()
 
 
 @pytest.fixture

@@ -133,20 +133,27 @@ class Fleet:
     running: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def start(self, concurrency: int = 10, *arguments: str) -> subprocess.Popen[bytes]:
+        """A worker, or whatever the *arguments* say."""
         log = (self.config.parent / f"worker{len(self.running)}.log").open("wb")
-        environ = os.environ | self.environ | {"SOURCEWATCH_DATABASE_URL": self.url.replace("+psycopg", "")}
-        command = [
-            sys.executable,
-            "-m",
-            "sourcewatch.faces.cli",
-            "--config",
-            str(self.config),
-            *(arguments or ("worker", f"--concurrency={concurrency}")),
-        ]
-        process = subprocess.Popen(command, env=environ, stdout=log, stderr=log)
+        command = self._command(*(arguments or ("worker", f"--concurrency={concurrency}")))
+        process = subprocess.Popen(command, env=self._environ, stdout=log, stderr=log)
         log.close()
         self.running.append(process)
         return process
+
+    def ask(self, *arguments: str, expect: int = 0) -> str:
+        """What a command says."""
+        command = self._command(*arguments)
+        told = subprocess.run(command, env=self._environ, capture_output=True, text=True, check=False, timeout=120)
+        assert told.returncode == expect, told.stderr
+        return told.stdout + told.stderr
+
+    def _command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "sourcewatch.faces.cli", "--config", str(self.config), *arguments]
+
+    @property
+    def _environ(self) -> dict[str, str]:
+        return os.environ | self.environ | {"SOURCEWATCH_DATABASE_URL": self.url.replace("+psycopg", "")}
 
     def logs(self) -> str:
         return "\n".join(p.read_text("utf-8", "replace") for p in sorted(self.config.parent.glob("worker*.log")))

@@ -6,15 +6,22 @@ import json
 import signal
 import subprocess
 import sys
-import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, text
 
-from sourcewatch.adapters import database, turn_rows
-from sourcewatch.adapters.exclusive import LEAD_IDLE_S
+from databases import Server
+from sourcewatch.adapters import database
+from sourcewatch.adapters.exclusive import Exclusive
+from sourcewatch.domain.kept import WorkerRow
+from sourcewatch.faces import crowd
 from swarm import Fleet, Swarm, count, swarming, until, write_sources
 
 CHECKS = "SELECT count(*) FROM checks"
@@ -68,3 +75,130 @@ def test_one_killed_and_one_frozen_and_woken_again_lose_double_and_crowd_nothing
     assert count(server, "SELECT count(*) FROM turns WHERE owner IS NOT NULL") == 0
     assert count(server, "SELECT count(*) FROM workers") == 1, "the killed one is still to be told of"
     assert count(server, "SELECT count(*) FROM sourcewatch_queue.procrastinate_jobs") == 0
+
+
+def test_a_database_that_is_away_for_a_while_costs_nothing(tmp_path: Path) -> None:
+    own = Server()
+    url = f"{own.url}/postgres"
+    try:
+        with swarming(6, 0.02) as swarm, Fleet(write_sources(tmp_path, swarm, 150), url) as fleet:
+            engine = database.open_engine(url)
+            for _ in range(2):
+                fleet.start(3)
+            until(lambda: has(engine, "checks") and count(engine, CHECKS) > 20)
+            own.stop()
+            until(lambda: fleet.logs().count("database failed") >= 2)
+            own.start()
+            engine.dispose()  # this test's own connections
+            until(lambda: count(engine, CHECKS) >= 150)
+            for process in fleet.running:
+                process.send_signal(signal.SIGTERM)
+            assert [process.wait(60) for process in fleet.running] == [0, 0], fleet.logs()
+            once_and_in_order(engine, swarm, 150)
+            engine.dispose()
+    finally:
+        own.stop()
+        own.remove()
+
+
+def has(engine: Engine, table: str) -> bool:
+    with engine.connect() as c:
+        return c.execute(text("SELECT to_regclass(:t)"), {"t": table}).scalar() is not None
+
+
+def test_a_store_that_cannot_be_written_is_waited_for_and_told_of(server: Engine, tmp_path: Path) -> None:
+    with swarming(4, 0.01) as swarm, Fleet(write_sources(tmp_path, swarm, 40), address(server)) as fleet:
+        tree = tmp_path / "snapshots"
+        tree.write_text("in the way")
+        fleet.start(4)
+        fault = "SELECT count(*) FROM workers WHERE fault LIKE 'storage: %' AND fault_at IS NOT NULL"
+        until(lambda: count(server, fault) == 1)
+        assert count(server, CHECKS) == 0
+        status = fleet.ask("status")
+        assert "1 workers at 4 hosts" in status and "storage: " in status
+        tree.unlink()
+        until(lambda: count(server, CHECKS) >= 40)
+        until(lambda: count(server, "SELECT count(*) FROM workers WHERE fault = ''") == 1)
+        once_and_in_order(server, swarm, 40)
+        assert swarm.pages == 40, "what was read is kept as soon as it can be, and not read again"
+
+
+def healthz(port: int) -> tuple[int, dict[str, Any]]:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=10) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+    except OSError:
+        return 0, {}
+
+
+def test_the_web_process_leads_alone_and_tells_of_workers(server: Engine, tmp_path: Path) -> None:
+    with swarming(2, 0.01) as swarm, Fleet(write_sources(tmp_path, swarm, 20), address(server)) as fleet:
+        port = free_port()
+        web = fleet.start(0, "serve", "--no-checks", f"--port={port}")
+        until(lambda: healthz(port)[0] == 200 and healthz(port)[1]["workers"][0]["leads"])
+        fleet.start(2)
+        until(lambda: count(server, CHECKS) == 20)
+        web.kill()
+        until(lambda: "this process leads" in (tmp_path / "worker1.log").read_text())
+
+
+AT = datetime(2026, 12, 2, 9, 0, tzinfo=UTC)
+WELL = WorkerRow("w", AT, 1.0, 5, 100, True, "", None)
+
+
+@pytest.mark.parametrize(
+    ("workers", "why"),
+    [
+        ([], []),
+        ([WELL, replace(WELL, id="v", leads=False)], []),
+        ([replace(WELL, silent_s=60)], ["worker w: silent for 60 s", "schedule: no process leads; nothing is given"]),
+        ([WELL, replace(WELL, id="v", silent_s=3600)], []),
+        ([replace(WELL, fault="storage: away", fault_at=AT)], ["worker w: storage: away (since 2026-12-02T09:00:00Z)"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_workers_is_told(workers: list[WorkerRow], why: list[str]) -> None:
+    assert [told.partition(" out to")[0] for told in crowd.complaints(workers)] == why
+
+
+def test_a_leader_that_is_frozen_is_followed_by_another(server: Engine, tmp_path: Path) -> None:
+    with swarming(1) as swarm, Fleet(write_sources(tmp_path, swarm, 2), address(server)) as fleet:
+        leads = "SELECT id FROM workers WHERE leads AND beat_at > now() - interval '5s'"
+        for _ in range(2):
+            fleet.start(0)
+        until(lambda: count(server, f"SELECT count(*) FROM ({leads}) l") == 1)
+        until(lambda: count(server, "SELECT count(*) FROM workers") == 2)
+        with server.connect() as c:
+            first = str(c.execute(text(leads)).scalar_one())
+        frozen = next(p for p in fleet.running if f":{p.pid}:" in first)
+        frozen.send_signal(signal.SIGSTOP)
+        until(lambda: count(server, f"SELECT count(*) FROM ({leads}) l WHERE id <> '{first}'") == 1)
+        frozen.send_signal(signal.SIGCONT)
+        until(lambda: "leads no more" in fleet.logs())
+
+
+def free_port() -> int:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_a_run_and_workers_keep_out_of_each_others_way(server: Engine, tmp_path: Path) -> None:
+    with swarming(1, 0.01) as swarm, Fleet(write_sources(tmp_path, swarm, 3), address(server)) as fleet:
+        with Exclusive(server):
+            fleet.start(1)
+            until(lambda: "waiting: another run holds this database" in fleet.logs())
+        until(lambda: count(server, CHECKS) == 3)
+        assert "another run holds" in fleet.ask("run", expect=3)
+
+
+def test_workers_say_in_one_sentence_that_they_need_postgresql(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sourcewatch.faces.cli", "--config", str(tmp_path / "sources.toml")]
+    for arguments in (["worker"], ["serve", "--no-checks"]):
+        told = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
+        assert told.returncode == 2 and told.stderr.count("\n") == 1
+        assert "workers share their work through PostgreSQL" in told.stderr
+    assert list(tmp_path.iterdir()) == []
