@@ -48,6 +48,7 @@ ONE_ROOM = {
         "adapters/reviews.py",
         "adapters/desk_rows.py",
         "adapters/search.py",
+        "adapters/copy_rows.py",
         "adapters/fence.py",
         "adapters/months.py",
         "adapters/turn_rows.py",

@@ -18,6 +18,7 @@ from ..domain.retention import CheckRule, KeptVersion
 from . import tables as t
 from .database import storage
 from .manifest import day_of, sha256_of
+from .months import Months
 from .store import FOLDER, Found, Store
 
 REMOVED = f"{FOLDER}/_removed"
@@ -88,6 +89,8 @@ class Retention:
             for rule in rules:
                 c.execute(insert(t.prunings).values(at=now, until_at=rule.before, rule=rule.words))
                 count += c.execute(delete(t.checks).where(_old(rule))).rowcount
+        if rules:
+            Months(self._engine).drop(min(rule.before for rule in rules))
         return count
 
     def note_dropped(self, versions: Iterable[int], rule: str, now: datetime) -> None:

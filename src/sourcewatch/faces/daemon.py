@@ -96,7 +96,7 @@ class Daemon:
     def __post_init__(self) -> None:
         self.pulse = Pulse(self.crew.clock())
         self._clocks = self.crew.clock(), self.monotonic()
-        self._reread = Rereader(self.config, self.crew, self.pulse, self.environ, self.adopted)
+        self._reread = Rereader(self.config, self.crew, self.pulse, self.environ, lambda house: self.adopted(house))
         common = {"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         self.scheduler = AsyncIOScheduler(timezone=UTC, job_defaults=common)
         self.scheduler.add_job(self.tick, IntervalTrigger(seconds=TICK_S, timezone=UTC), id="tick")

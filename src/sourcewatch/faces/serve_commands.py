@@ -44,3 +44,19 @@ def db_backup(file: Annotated[Path, typer.Argument(help="Where the copy goes; re
     with opened() as house:
         typer.echo(wiring.backup(house, file))
     return 0
+
+
+@db_app.command("copy")
+def db_copy(
+    to: Annotated[str, typer.Argument(help="postgresql://…, an empty database or one of an earlier try.")],
+    storage: Annotated[str, typer.Option(help="Copy the snapshots too: s3://BUCKET/PREFIX, or a folder.")] = "",
+) -> int:
+    """Copy a database file, and its snapshots, to where many machines can work; each row and file is compared.
+
+    Cut off anywhere, it goes on when it is called again. Nothing may run meanwhile; what is copied stays as it is.
+    """
+    from . import wiring
+
+    with opened() as house:
+        typer.echo(wiring.copy_database(house, to, storage, typer.echo))
+    return 0

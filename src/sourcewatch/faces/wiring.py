@@ -331,6 +331,38 @@ def backup(house: House, to: Path) -> str:
     return f"{to}: {size / 1e6:.1f} MB, verified; snapshots/ is copied beside it by any tool that copies files"
 
 
+def copy_database(house: House, to: str, storage: str, told: Callable[[str], None]) -> str:
+    """Copy rows, and where *storage* is given the snapshots too, and compare them; what was done, in a sentence.
+
+    Nobody may run at either meanwhile. Raises BusyError, ConfigError, StorageError.
+    """
+    from ..adapters import copying, database
+    from ..adapters.copy_rows import copy_rows
+    from ..adapters.exclusive import Exclusive
+    from ..adapters.lock import run_lock
+    from ..adapters.store import open_store
+    from ..domain.errors import ConfigError
+
+    url = database_url(house.data, {DATABASE_VARIABLE: to})
+    if database.file_of(house.database_url) is None or not url.startswith("postgresql"):
+        raise ConfigError([f"`db copy` goes from a file to postgresql://…; unset {DATABASE_VARIABLE}, and name that"])
+    files = ""
+    with run_lock(house.data, "db copy"):
+        if storage:
+            done = copying.copy(house.store, open_store(storage, house.data, os.environ))
+            files = f" and {done.written + done.there} files of {done.size_bytes / 1e6:.1f} MB"
+            told(f"snapshots: {done.written} files written, {done.there} were there")
+        source, target = database.open_engine(house.database_url), database.open_engine(url)
+        try:
+            database.upgrade(target)
+            with Exclusive(target):
+                rows = copy_rows(source, target, lambda table, count: told(f"{table}: {count} rows"))
+        finally:
+            source.dispose()
+            target.dispose()
+    return f"{database.shown(url)}: {rows} rows{files}, each compared"
+
+
 def schema_fault(url: str) -> str | None:
     """What differs between the database's schema and the one that this version wants, or None."""
     from ..adapters import database
