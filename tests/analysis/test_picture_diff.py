@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont, features
 
-from sourcewatch.analysis.picture_diff import MOST_REGIONS, compare
+from sourcewatch.analysis.boxes import MOST_REGIONS
+from sourcewatch.analysis.picture_diff import compare
 from sourcewatch.domain.change import PictureChange
 
 SIZE = (640, 360)

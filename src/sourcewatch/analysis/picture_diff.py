@@ -16,14 +16,13 @@ from io import BytesIO
 from PIL import Image, ImageChops, ImageFilter, ImageOps
 
 from ..domain.change import PictureChange, Region
+from .boxes import Box, boxes
 from .images import MOST_PIXELS, SVG_START
 
 COMPARER = "pictures@1"
 MOST_COMPARED = 16_000_000  # pixels; larger pictures are compared at half, a third… of their size
 BAND = 1_024  # rows that are compared at a time: the temporaries of 16 megapixels would be 200 MB
 MARGIN = 8
-CELL = 8  # pixels: changes closer than two cells are one region
-MOST_REGIONS = 20
 MOST_SHIFTED = 4_000_000  # pixels of a place that is tried one pixel further
 SHIFTS = tuple((x, y) for x in (0, -1, 1) for y in (0, -1, 1))
 TOO_FAINT = 16  # grey levels that nobody sees
@@ -37,9 +36,6 @@ PALETTE = 0.5  # 256 colours, dithered
 RESIZED = 110
 # What servers resize with; which one it was is not said, so a place has changed where it differs for all of them.
 FILTERS = (Image.Resampling.LANCZOS, Image.Resampling.BICUBIC, Image.Resampling.BILINEAR, Image.Resampling.BOX)
-
-Box = tuple[int, int, int, int]
-"""Left, top, right and bottom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +186,7 @@ def _mask(a: _Planes, b: _Planes, least: float) -> Image.Image:
         rows = min(a.size[1], top + height + MARGIN) - first
         band = _differing(_strip(a, first, rows), _strip(b, first, rows), least)
         mask.paste(band.crop((0, top - first, a.size[0], top - first + height)), (0, top))
-    for box in list(_boxes(mask)):
+    for box in list(boxes(mask)):
         if _only_moved(a, b, box, least):
             mask.paste(0, box)
     return mask
@@ -260,69 +256,8 @@ def _share(mask: Image.Image) -> float:
 def _regions(mask: Image.Image, size: tuple[int, int]) -> Iterator[Region]:
     """What changed as boxes in the newer picture's own pixels, the largest first."""
     across, down = size[0] / mask.width, size[1] / mask.height
-    boxes = sorted(_boxes(mask), key=lambda b: ((b[0] - b[2]) * (b[3] - b[1]), b[1], b[0]))
-    for left, top, right, bottom in boxes:
+    places = sorted(boxes(mask), key=lambda b: ((b[0] - b[2]) * (b[3] - b[1]), b[1], b[0]))
+    for left, top, right, bottom in places:
         share = _share(mask.crop((left, top, right, bottom)))
         x, y = int(left * across), int(top * down)
         yield Region(x, y, max(1, round(right * across) - x), max(1, round(bottom * down) - y), share)
-
-
-def _boxes(mask: Image.Image) -> list[Box]:
-    """At most MOST_REGIONS boxes around all of what is set: neighbours are joined, from ever further off."""
-    grid = mask.reduce(CELL)
-    cells = grid.tobytes()
-    here = {(at % grid.width, at // grid.width) for at in range(len(cells)) if cells[at]}
-    boxes = [_box(found) for found in _islands(here)]
-    reach = 2
-    while len(boxes) > MOST_REGIONS:
-        boxes, reach = _joined(boxes, reach), 2 * reach
-    whole = (mask.width, mask.height)
-    return [
-        _tight(mask, (x * CELL, y * CELL, min(u * CELL, whole[0]), min(v * CELL, whole[1]))) for x, y, u, v in boxes
-    ]
-
-
-def _islands(cells: set[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
-    near = [(x, y) for x in range(-2, 3) for y in range(-2, 3)]
-    for start in sorted(cells, key=lambda c: (c[1], c[0])):
-        if start not in cells:
-            continue
-        cells.discard(start)
-        found, at = [start], 0
-        while at < len(found):
-            x, y = found[at]
-            at += 1
-            for dx, dy in near:
-                if (cell := (x + dx, y + dy)) in cells:
-                    cells.discard(cell)
-                    found.append(cell)
-        yield found
-
-
-def _box(cells: list[tuple[int, int]]) -> Box:
-    xs, ys = [x for x, _ in cells], [y for _, y in cells]
-    return min(xs), min(ys), max(xs) + 1, max(ys) + 1
-
-
-def _joined(boxes: list[Box], reach: int) -> list[Box]:
-    """Boxes that are less than *reach* cells apart become one."""
-    out: list[Box] = []
-    for box in boxes:
-        while True:
-            close = next((o for o in out if _close(o, box, reach)), None)
-            if close is None:
-                break
-            out.remove(close)
-            box = (min(close[0], box[0]), min(close[1], box[1]), max(close[2], box[2]), max(close[3], box[3]))
-        out.append(box)
-    return out
-
-
-def _close(a: Box, b: Box, reach: int) -> bool:
-    return a[0] - reach <= b[2] and b[0] - reach <= a[2] and a[1] - reach <= b[3] and b[1] - reach <= a[3]
-
-
-def _tight(mask: Image.Image, box: Box) -> Box:
-    """The box without its empty margin."""
-    inner = mask.crop(box).getbbox() or (0, 0, box[2] - box[0], box[3] - box[1])
-    return box[0] + inner[0], box[1] + inner[1], box[0] + inner[2], box[1] + inner[3]
