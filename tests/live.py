@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import uvicorn
 from starlette.routing import BaseRoute
@@ -16,9 +17,9 @@ from sourcewatch.faces.web.app import build
 
 
 @contextmanager
-def live(folder: Path, *more: BaseRoute) -> Iterator[str]:
+def live(folder: Path, *more: BaseRoute, environ: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
     """The address, with a slash at its end, of the application over the folder's sources.toml."""
-    with wiring.open_house(folder / "sources.toml", None, {}) as house:
+    with wiring.open_house(folder / "sources.toml", None, environ) as house:
         app = build(house, extra_routes=more)
         config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", lifespan="off", ws="none")
         server = uvicorn.Server(config)

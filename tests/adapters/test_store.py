@@ -190,13 +190,17 @@ def test_a_hiccup_is_not_noticed(s3: str, way: Way) -> None:
 
 
 @pytest.mark.parametrize("status", [503, 403])
-def test_a_bucket_that_is_out_of_order_is_told_in_a_sentence_without_secrets(s3: str, way: Way, status: int) -> None:
+def test_a_bucket_that_is_out_of_order_is_told_in_a_sentence_without_secrets(
+    s3: str, way: Way, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sourcewatch.adapters.bucket.RETRIES", 1)
     bucket = new_bucket(s3, way.endpoint)
     way.fails = lambda method, path: status
     _fails(bucket, rf"it answered {status}( SlowDown)?$")
 
 
-def test_nobody_listening_is_told_in_a_sentence(bucket: Bucket) -> None:
+def test_nobody_listening_is_told_in_a_sentence(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sourcewatch.adapters.bucket.RETRIES", 1)
     _fails(Bucket(bucket.url, {**bucket.environ, "AWS_ENDPOINT_URL": "http://127.0.0.1:9"}), "it cannot be reached")
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from ..domain.errors import ConfigError, StorageError
 from ..domain.source import Settings
@@ -45,6 +46,8 @@ def _storage(config: Path, data: Path | None) -> Iterator[Finding]:
             )
             yield _clock(house)
             yield _disk(house.data)
+            if house.settings.storage.startswith("s3://"):
+                yield _bucket(house)
     except StorageError as error:
         yield False, "database", str(error)
 
@@ -73,6 +76,25 @@ def _disk(data: Path) -> Finding:
         return False, "disk", f"{data} cannot be written: {error.strerror}"
     free = shutil.disk_usage(data).free
     return free >= LEAST_FREE_BYTES, "disk", f"{free / 1e9:.1f} GB free in {data}"
+
+
+def _bucket(house: wiring.House) -> Finding:
+    """Some servers ignore the condition under which a name is given to one writer: snapshots would be overwritten."""
+    name, shown = f"doctor/{uuid4().hex}", house.settings.storage
+    try:
+        house.store.put(name, b"first")
+        again = house.store.put(name, b"second")
+        kept = house.store.get(name)
+        house.store.delete([name])
+    except StorageError as error:
+        return False, "bucket", str(error)
+    if again or kept != b"first":
+        return (
+            False,
+            "bucket",
+            f"{shown}: it overwrites what is there (If-None-Match is ignored): snapshots could be lost",
+        )
+    return True, "bucket", f"{shown}: written, read and removed, and nothing is overwritten"
 
 
 def _trust(settings: Settings) -> Finding:
