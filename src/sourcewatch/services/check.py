@@ -18,7 +18,7 @@ from ..domain.change import Sighting, SightingKind
 from ..domain.check import Finding, Judgement, Memory
 from ..domain.document import Document, Embed, Label
 from ..domain.document import unpack as unpack_document
-from ..domain.errors import StorageError
+from ..domain.errors import UnreadableError
 from ..domain.reading import Probe
 from ..domain.source import FetchPolicy, Quote, Source, SourceKind
 from ..domain.standing import Recall
@@ -133,14 +133,17 @@ class Checker:
     async def _judged(self, source: Source, capture: Capture, memory: Memory | None) -> Judgement:
         expect = "figure" if source.kind is SourceKind.FIGURE else "document"
         probe = await self._probe(source, capture) if expect == "document" else None
-        before: Exchange | None = None
-        earlier: tuple[bytes, ...] = ()
-        if memory is not None and memory.maker != MAKER:
-            with suppress(StorageError):  # a lost snapshot costs the comparison under new rules, not the check
-                before = await self.threads.files(self.snapshots.exchange, memory.path, memory.offset)
-            earlier = await self.threads.rows(self.ledger.earlier_documents, source.id, memory.version)
         known = replace(source, headers=())  # secrets stay in this process
-        outcome = await self.judge(Task(known, capture, self.policy.max_bytes, expect, memory, before, probe, earlier))
+        task = Task(known, capture, self.policy.max_bytes, expect, memory, probe=probe)
+        if memory is not None and (memory.maker != MAKER or was_picture(source, memory)):
+            kept: Exchange | None = None
+            with suppress(UnreadableError):  # a lost snapshot costs the comparison under new rules, not the check
+                kept = await self.threads.files(self.snapshots.exchange, memory.path, memory.offset)
+            task = replace(task, seen=kept if was_picture(source, memory) else None)
+            if memory.maker != MAKER:
+                earlier = await self.threads.rows(self.ledger.earlier_documents, source.id, memory.version)
+                task = replace(task, before=kept, earlier=earlier)
+        outcome = await self.judge(task)
         if isinstance(outcome, Judgement):
             return outcome
         return Judgement(Verdict("document_broken", "worker-died", outcome.reason), maker=MAKER)
@@ -204,6 +207,11 @@ class Checker:
         if isinstance(found, Deferred):
             return None
         return FigureChecked(embed, figure, found, recall)
+
+
+def was_picture(source: Source, memory: Memory) -> bool:
+    """Whether the accepted version is a picture: then the next one is compared with it by its looks."""
+    return source.kind is SourceKind.FIGURE or memory.media_type.startswith("image/")
 
 
 def figure_of(page: Source, embed: Embed, declared: Sequence[Source]) -> Source:

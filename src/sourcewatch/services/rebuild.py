@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Protocol
@@ -16,12 +17,13 @@ from ..analysis.alarms import of_check
 from ..analysis.judge import MAKER, Task
 from ..domain.capture import Capture, Exchange
 from ..domain.check import Finding, Judgement, Memory
-from ..domain.errors import StorageError
+from ..domain.errors import UnreadableError
 from ..domain.kept import Kept, Stored
 from ..domain.reading import Fault
 from ..domain.recorded import Recorded
 from ..domain.source import Settings, Source, SourceKind
 from ..domain.verdict import Verdict
+from .check import was_picture
 from .ports import Clock, Died, Ledger, Snapshots
 from .threads import Threads, first_of
 from .writer import Writer
@@ -167,7 +169,7 @@ class Rebuilder:
         assert lies is not None
         try:
             exchange = await self.threads.files(self.snapshots.exchange, lies.path, lies.offset)
-        except StorageError as error:
+        except UnreadableError as error:
             done.lost.append((lies.path, str(error)))
             return None
         recall = None
@@ -182,6 +184,9 @@ class Rebuilder:
         capture = Capture(lies.captured_at, (exchange,), one.seconds)
         expect = "figure" if source.kind is SourceKind.FIGURE else "document"
         task = Task(replace(source, headers=()), capture, self.settings.fetch.max_bytes, expect, memory)
+        if memory is not None and was_picture(source, memory):
+            with suppress(UnreadableError):  # then its bytes alone say whether it is another picture
+                task = replace(task, seen=await self.threads.files(self.snapshots.exchange, memory.path, memory.offset))
         found = await self.reread((task, one.verdict))
         if not isinstance(found, Judgement):
             words = found.evidence if isinstance(found, Fault) else found.reason
