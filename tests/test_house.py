@@ -28,7 +28,7 @@ ONE_ROOM = {
         "adapters/lines.py",
         "adapters/causes.py",
     },
-    "httpcore": {"adapters/guard.py", "adapters/stream.py", "adapters/lines.py", "adapters/causes.py"},
+    "httpcore": {f"adapters/{name}.py" for name in ("guard", "guard_proxy", "stream", "lines", "causes")},
     "sqlalchemy": {
         "adapters/tables.py",
         "adapters/ledger.py",
@@ -74,6 +74,7 @@ ONE_ROOM = {
     | {p.relative_to(PACKAGE).as_posix() for p in (PACKAGE / "faces" / "web").glob("*.py")},
     "uvicorn": {"faces/serve.py"},
     "prometheus_client": {"faces/web/ops.py"},
+    "playwright": {"adapters/browser.py", "adapters/browser_page.py", "adapters/chromium.py"},
     "protego": {"adapters/robots.py"},
     "obstore": {"adapters/bucket.py"},
 }

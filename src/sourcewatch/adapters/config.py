@@ -26,6 +26,7 @@ from ..domain.source import (
     Mirror,
     Proof,
     Quote,
+    RenderPolicy,
     Rest,
     Retention,
     Settings,
@@ -262,6 +263,7 @@ def _settings(model: FileModel, environ: Mapping[str, str], folder: Path) -> Set
             )
             for e in model.editor
         ),
+        render=RenderPolicy(model.render.browser, model.render.screenshot),
         public_url=model.serve.url.rstrip("/") + "/" if model.serve.url else "",
         storage=_place(model.storage, folder),
     )

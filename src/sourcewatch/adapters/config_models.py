@@ -105,6 +105,13 @@ class EditorModel(_Strict):
     digest_at: ClockTime = "08:30"
 
 
+class RenderModel(_Strict):
+    """How pages are read that need a browser; sources ask for it by `render`."""
+
+    browser: str = ""
+    screenshot: bool = True
+
+
 class Row(_Strict):
     """What sources and claims share."""
 
@@ -155,6 +162,7 @@ class FileModel(_Strict):
     hosts: dict[str, HostModel] = {}
     tiers: dict[str, TierModel] = {}
     serve: ServeModel = ServeModel()
+    render: RenderModel = RenderModel()
     proof: ProofModel = ProofModel()
     retain: dict[str, RetainModel] = {}
     editor: list[EditorModel] = []

@@ -127,6 +127,11 @@ class Guard(httpcore.AsyncNetworkBackend):
             raise Blocked(f"{host} is at {', '.join(forbidden)}" if host not in forbidden else host)
         return addresses
 
+    async def dial(self, host: str, port: int, timeout_s: float) -> socket.socket:
+        """A connection for a browser, checked like every other. Raises what `addresses` and `connect_tcp` raise."""
+        addresses = await self.addresses(host, port, timeout_s)
+        return (await _first_to_answer(addresses[:4], port, timeout_s))[0]
+
     async def connect_tcp(
         self,
         host: str,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -79,6 +80,12 @@ class Snapshots:
                     page = page or where.record_id
             if isinstance(part.fetched, Failure):
                 writer.failure(part.fetched, part.facts, concurrent_to=page)
+        asked = {e.url for part in parts for e in part.fetched.exchanges}
+        for part in parts:
+            if isinstance(part.fetched, Capture) and (view := part.fetched.view) is not None:
+                alone = tuple(o for o in view.others if o.url not in asked)  # one capture an address and second
+                record = placed[part.source][1].record_id
+                writer.view(replace(view, others=alone), part.fetched.final_url, at, record)
         return out.getvalue(), placed
 
     def note(self, notes: Sequence[Note]) -> None:

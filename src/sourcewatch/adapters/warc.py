@@ -10,7 +10,7 @@ import io
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import IO, Any
 
@@ -19,7 +19,7 @@ from warcio.exceptions import ArchiveLoadFailed
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from ..domain.capture import Exchange, Failure
+from ..domain.capture import Exchange, Failure, View
 from ..domain.kept import Note, Revisit
 
 _PROFILE = "http://netpreserve.org/warc/1.1/revisit/"
@@ -86,10 +86,41 @@ class Writer:
             return Placed(record_id, offset)
         response = {"WARC-Record-ID": record_id, "WARC-Payload-Digest": exchange.body_sha256, **_received(exchange, at)}
         self._http("response", exchange.url, _answered_head(exchange), response, exchange.body)
+        if exchange.dom:
+            self._dom(exchange, at, record_id)
         request = {"WARC-Date": stamp(at), "WARC-Concurrent-To": record_id}
         self._http("request", exchange.url, _request_head(exchange), request, b"")
         self.metadata(exchange.url, at, {**_measured(exchange), **facts}, concurrent_to=record_id)
         return Placed(record_id, offset)
+
+    def _dom(self, exchange: Exchange, at: datetime, record_id: str) -> None:
+        """What a browser made of the response, right behind it, as WARC's `conversion` of it."""
+        headers = {"WARC-Date": stamp(at), "WARC-Refers-To": record_id}
+        record = self._warc.create_warc_record(
+            exchange.url,
+            "conversion",
+            payload=io.BytesIO(exchange.dom),
+            length=len(exchange.dom),
+            warc_content_type="text/html; charset=utf-8",
+            warc_headers_dict=headers,
+        )
+        self._warc.write_record(record)
+
+    def view(self, view: View, url: str, at: datetime, page: str) -> None:
+        """What a browser saw beside the document: its screenshot, the answers that parts came from, what it missed."""
+        told = {
+            "browser": view.browser,
+            "unloaded": "; ".join(f"{u.url} ({u.kind}: {u.code})" for u in view.unloaded),
+            "broken-pictures": "; ".join(f"{b.url} ({b.alt or 'no alt text'}; {b.code})" for b in view.broken),
+            "console-errors": "; ".join(view.errors),
+            "notes": "; ".join(view.notes),
+        }
+        self.metadata(url, at, told, concurrent_to=page)
+        if view.screenshot:
+            shot = Exchange(f"urn:fullPage:{url}", 0, (("Content-Type", "image/png"),), view.screenshot)
+            self._resource(shot, at, _new_id())
+        for other in view.others:
+            self.exchange(other, at, {"via": url, "hopsFromSeed": "E", "read-by": view.browser})
 
     def _resource(self, exchange: Exchange, at: datetime, record_id: str) -> None:
         headers = {
@@ -180,7 +211,8 @@ def read_response(file: IO[bytes], offset: int) -> Exchange:
     """
     file.seek(offset)
     try:
-        record = next(iter(ArchiveIterator(file, no_record_parse=True)))
+        records = iter(ArchiveIterator(file, no_record_parse=True))
+        record = next(records)
         block = record.raw_stream.read()
     except (StopIteration, ArchiveLoadFailed, EOFError, OSError) as error:
         raise ValueError(f"no WARC record at byte {offset}: {error}") from error
@@ -190,7 +222,26 @@ def read_response(file: IO[bytes], offset: int) -> Exchange:
         return Exchange(record.rec_headers.get_header("WARC-Target-URI"), 0, (("Content-Type", kind),), block)
     if record.rec_type != "response" or length != len(block):
         raise ValueError(f"no whole response record at byte {offset}")
-    return exchange_of(record.rec_headers.get_header("WARC-Target-URI"), block)
+    answer = exchange_of(record.rec_headers.get_header("WARC-Target-URI"), block)
+    return replace(answer, dom=_dom_of(records, record.rec_headers.get_header("WARC-Record-ID")))
+
+
+def _dom_of(records: Iterator[Any], record_id: str) -> bytes:
+    """What a browser made of the response before: the next record, where that is its conversion."""
+    try:
+        record = next(records, None)
+    except (ArchiveLoadFailed, EOFError, OSError):
+        return b""  # what is torn behind a whole response is no part of it
+    if record is None or record.rec_type != "conversion":
+        return b""
+    headers = record.rec_headers
+    try:
+        dom = bytes(record.raw_stream.read()) if headers.get_header("WARC-Refers-To") == record_id else b""
+    except (ArchiveLoadFailed, EOFError, OSError) as error:
+        raise ValueError(f"the record behind it is damaged: {error}") from error
+    if dom and len(dom) != int(headers.get_header("Content-Length") or -1):
+        raise ValueError("what a browser made of it is cut off")
+    return dom
 
 
 def exchange_of(url: str, block: bytes) -> Exchange:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
 from ..domain.capture import Capture, Exchange
 from ..domain.change import Change, PictureChange, Sighting, SightingKind, Significance
@@ -17,6 +18,7 @@ from . import anchor, classify, diff, extract, images, noise, picture_diff, snif
 from .unpack import unpack
 
 MAKER = " ".join((extract.EXTRACTOR, classify.CLASSIFIER, anchor.ANCHORER, diff.DIFFER, noise.NOISE))
+RENDERED = MAKER + " dom@1"  # the same rules, on what a browser made of the answer
 IMAGE_READER = "image@1"
 MOST_UNPACKED = 5  # an honest page unpacks to 3–10 times its size; the limit on the wire is the caller's
 
@@ -47,7 +49,7 @@ def judge(task: Task) -> Judgement:
     payload = _unpacked(answer, task.most_bytes)
     if payload.fault is not None:
         return Judgement(classify.unread(answer, payload.fault), payload.sha256, maker=MAKER)
-    form = sniff.sniff(payload.data, answer.media_type, answer.url)
+    form = _form(answer, payload)
     document = _document(task.source, answer, payload, form)
     if isinstance(document, Fault):
         return _refusal(document, payload)
@@ -80,7 +82,7 @@ def reread(task: Task, verdict: Verdict) -> Judgement | Fault:
     payload = _unpacked(answer, task.most_bytes)
     if payload.fault is not None:
         return payload.fault
-    document = _document(task.source, answer, payload, sniff.sniff(payload.data, answer.media_type, answer.url))
+    document = _document(task.source, answer, payload, _form(answer, payload))
     if isinstance(document, Fault):
         return document
     accepted = _accepted(task)
@@ -100,7 +102,14 @@ def charset(content_type: str) -> str | None:
     return None
 
 
+def _form(answer: Exchange, payload: Payload) -> Form:
+    return Form.HTML if answer.dom else sniff.sniff(payload.data, answer.media_type, answer.url)
+
+
 def _unpacked(answer: Exchange, most_bytes: int) -> Payload:
+    """What there is to read: the body without its coding, or what a browser made of it."""
+    if answer.dom:
+        return Payload(answer.dom, f"sha256:{sha256(answer.dom).hexdigest()}")
     codings = [c.strip().lower() for value in answer.all_headers("content-encoding") for c in value.split(",")]
     return unpack(answer.body, [c for c in codings if c], most_bytes=most_bytes * MOST_UNPACKED)
 
@@ -119,7 +128,7 @@ def _document(source: Source, answer: Exchange, payload: Payload, form: Form) ->
         payload.data,
         form=form,
         media_type=answer.media_type,
-        http_charset=charset(answer.header("content-type")),
+        http_charset="utf-8" if answer.dom else charset(answer.header("content-type")),
         url=answer.url,
         select=source.select,
         ignore=source.ignore,
@@ -153,7 +162,7 @@ def _read_again(task: Task) -> Document | None:
     if task.before is None:
         return None
     payload = _unpacked(task.before, task.most_bytes)
-    form = sniff.sniff(payload.data, task.before.media_type, task.before.url)
+    form = _form(task.before, payload)
     again = _document(task.source, task.before, payload, form)
     return None if isinstance(again, Fault) else again
 
@@ -181,7 +190,7 @@ def _accepted_judgement(
         sightings=sightings,
         history=noise.step(history, document).to_json() if changed else "",
         packed=pack(document) if changed else b"",
-        maker=MAKER,
+        maker=RENDERED if task.capture.answer.dom else MAKER,
         events=_events(accepted, document),
         reread=accepted.document if accepted is not None and task.before is not None else None,
     )

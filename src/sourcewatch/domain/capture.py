@@ -70,7 +70,7 @@ class Exchange:
 
     *status* is 0 where no server answered: a file that a person brought.
     *request_head* and *response_head* are the exact bytes on the wire up to the blank line (secrets redacted in the
-    request); *headers* keep order, duplicates and case.
+    request); *headers* keep order, duplicates and case. *dom* is what a browser made of it, as HTML in UTF-8, or b"".
     """
 
     url: str
@@ -81,6 +81,7 @@ class Exchange:
     http_version: str = "HTTP/1.1"
     request_head: bytes = field(default=b"", repr=False)
     response_head: bytes = field(default=b"", repr=False)
+    dom: bytes = field(default=b"", repr=False)
     address: str = ""
     started_at: datetime | None = None
     timing: Timing = Timing()
@@ -107,12 +108,60 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
+class Unloaded:
+    """A part of a page that a browser could not load: what *kind* of part, and the browser's own *code* for why."""
+
+    url: str
+    kind: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenPicture:
+    """A picture that a reader would not see; *code* says why, where the browser told."""
+
+    url: str
+    alt: str
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a browser saw of a page besides its text. *screenshot* is a PNG of the whole page, cut at a height, or b"".
+
+    *others* are the answers that its parts came from, their bodies decoded; *errors* what its scripts complained of;
+    *notes* what was cut short or turned away, in sentences.
+    """
+
+    browser: str
+    unloaded: tuple[Unloaded, ...] = ()
+    broken: tuple[BrokenPicture, ...] = ()
+    errors: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    screenshot: bytes = field(default=b"", repr=False)
+    others: tuple[Exchange, ...] = field(default=(), repr=False)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Unrendered:
+    """A browser did not read the page: why, in a sentence. *absent*: there is none here that could read any."""
+
+    reason: str
+    absent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Capture:
-    """An answer came: every exchange from the first request to the last answer, oldest first."""
+    """An answer came: every exchange from the first request to the last answer, oldest first.
+
+    *view* is there when a browser read the page; then the answer has its `dom`.
+    """
 
     captured_at: datetime
     exchanges: tuple[Exchange, ...]
     seconds: float = 0.0
+    view: View | None = None
 
     @property
     def answer(self) -> Exchange:

@@ -153,6 +153,15 @@ class FetchPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class RenderPolicy:
+    """How pages are read that need a browser: *browser*, a path ("" is the system's Chromium), and whether a
+    *screenshot* is kept."""
+
+    browser: str = ""
+    screenshot: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class HostPolicy:
     """Manners towards one host: seconds between two requests (one is in flight at a time)."""
 
@@ -213,5 +222,6 @@ class Settings:
     retention: Mapping[str, Retention] = field(default_factory=dict)
     proof: Proof = Proof()
     editors: tuple[Editor, ...] = ()
+    render: RenderPolicy = RenderPolicy()
     public_url: str = ""
     storage: str = ""

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from ..adapters import cron
+from ..adapters.browser import Browser
 from ..adapters.exclusive import Exclusive
 from ..adapters.guard import Resolve
 from ..adapters.hosts import Gate, Hosts
@@ -39,6 +40,7 @@ class Crew:
     clock: Clock
     resolve: Resolve | None
     web: Web
+    browser: Browser | None
     runner: Runner
 
     async def adopt(self, settings: Settings) -> None:
@@ -53,7 +55,12 @@ class Crew:
             await self.web.lines.aclose()
             self.web = _web(house, self.hosts, self.clock, self.resolve)
         self.house = house
-        self.runner = _runner(house, self.web, self.judging, self.desk, self.clock, self.runner.keeper.waits)
+        if self.browser is not None:
+            await self.browser.aclose()
+        self.browser = _browser(house, self.web, self.hosts)
+        self.runner = _runner(
+            house, self.web, self.browser, self.judging, self.desk, self.clock, self.runner.keeper.waits
+        )
 
 
 @asynccontextmanager
@@ -80,11 +87,14 @@ async def crew(
         desk = Desk(house.queue, threads)
         web = _web(house, hosts, clock, resolve)
         async with Processes(wiring.judge, wiring.WORKERS, preload="sourcewatch.analysis.judge") as judging:
-            runner = _runner(house, web, judging, desk, clock, waits)
-            made = Crew(house, lock, threads, hosts, judging, desk, clock, resolve, web, runner)
+            browser = _browser(house, web, hosts)
+            runner = _runner(house, web, browser, judging, desk, clock, waits)
+            made = Crew(house, lock, threads, hosts, judging, desk, clock, resolve, web, browser, runner)
             try:
                 yield made
             finally:
+                if made.browser is not None:
+                    await made.browser.aclose()
                 await made.web.lines.aclose()
                 with contextlib.suppress(StorageError):  # the leases run out by themselves
                     await desk.give_back()
@@ -95,8 +105,18 @@ def _web(house: House, hosts: Hosts, clock: Clock, resolve: Resolve | None) -> W
     return Web(house.settings.fetch, hosts, user_agent=agent, clock=clock, resolve=resolve)
 
 
-def _runner(house: House, web: Web, judging: Judge, desk: Desk, clock: Clock, waits: Waits) -> Runner:
+def _browser(house: House, web: Web, hosts: Hosts) -> Browser | None:
+    """A browser where a source asks for one; Chromium itself starts with the first page that needs it."""
+    settings = house.settings
+    if all(source.render == "never" for source in settings.sources):
+        return None
+    return Browser(web.guard, hosts, settings.fetch, settings.render, user_agent=web.user_agent)
+
+
+def _runner(
+    house: House, web: Web, browser: Browser | None, judging: Judge, desk: Desk, clock: Clock, waits: Waits
+) -> Runner:
     settings, threads = house.settings, desk.threads
-    checker = Checker(web, judging, house.ledger, house.snapshots, threads, settings.fetch, clock)
+    checker = Checker(web, judging, house.ledger, house.snapshots, threads, settings.fetch, clock, browser)
     keeper = Keeper(house.ledger, house.snapshots, threads, settings.site.timezone, cron.next_time, waits)
     return Runner(settings, house.ledger, desk, checker, keeper, clock)

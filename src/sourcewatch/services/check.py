@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from ..analysis import classify
 from ..analysis.address import host_key, same_document
-from ..analysis.judge import MAKER, Task
+from ..analysis.judge import MAKER, RENDERED, Task
 from ..domain.capture import Capture, Deferred, Exchange, Failure, Request
 from ..domain.change import Sighting, SightingKind
 from ..domain.check import Finding, Judgement, Memory
@@ -23,12 +23,14 @@ from ..domain.reading import Probe
 from ..domain.source import FetchPolicy, Quote, Source, SourceKind
 from ..domain.standing import Recall
 from ..domain.verdict import Retry, Verdict
-from .ports import Clock, Judge, Ledger, Snapshots, Web
+from .ports import Browser, Clock, Judge, Ledger, Snapshots, Web
 from .threads import Threads
 
 MOST_REFRESHES = 3
 MOST_TITLE_CHARS = 500
+MOSTLY_GONE = 0.5  # of the accepted text kept in a plain answer: perhaps scripts bring the rest now
 MOST_FIGURES = 30  # a page with more is a gallery; the first thirty stand for it, and the report says so
+SCRIPTED = frozenset({"needs_js", "redirected_js", "empty_body"})  # what `render = "auto"` asks a browser about
 SUSPECT = frozenset({"soft_404", "soft_500", "content_replaced", "empty_body", "redirected_to_home", "removed_notice"})
 
 
@@ -72,6 +74,7 @@ class Checker:
     threads: Threads
     policy: FetchPolicy
     clock: Clock
+    browser: Browser | None = None
     probes: dict[str, asyncio.Future[Probe | None]] = field(default_factory=dict)
 
     async def check(self, source: Source, declared: Sequence[Source] = ()) -> Checked | Deferred:
@@ -114,6 +117,8 @@ class Checker:
                 return self._finding(source, fetched, Judgement(same, maker=MAKER), unchanged_of=memory.version)
             judgement = await self._judged(source, fetched, memory)
             if not judgement.follow:
+                if self.browser is not None and _wants_browser(source, fetched, judgement, memory):
+                    fetched, judgement = await self._rendered(self.browser, source, request, fetched, judgement, memory)
                 seen = None if judgement.changed or not judgement.verdict.accessed or memory is None else memory.version
                 return self._finding(source, fetched, judgement, unchanged_of=seen)
             onward = await self.web.fetch(replace(request, url=judgement.follow, referer="", etag="", last_modified=""))
@@ -125,6 +130,29 @@ class Checker:
             source, fetched, Judgement(Verdict("too_many_redirects", "refresh-limit", words), maker=MAKER)
         )
 
+    async def _rendered(
+        self,
+        browser: Browser,
+        source: Source,
+        request: Request,
+        plain: Capture,
+        judged: Judgement,
+        memory: Memory | None,
+    ) -> tuple[Capture, Judgement]:
+        """The page as a browser shows it; where none can, the plain answer, and why.
+
+        A plain answer is not believed where the version before it, or the editor's wish, was the browser's.
+        """
+        seen = await browser.render(request, plain)
+        if isinstance(seen, Capture):
+            return seen, await self._judged(source, seen, memory)
+        told = replace(judged, events=(*judged.events, f"browser: {seen.reason}"))
+        believed = not judged.verdict.accessed or (seen.absent and not was_rendered(memory))
+        if believed:
+            return plain, told
+        verdict = Verdict("needs_js", "browser-failed", seen.reason)
+        return plain, Judgement(verdict, judged.payload_sha256, judged.document, maker=MAKER, events=told.events)
+
     def _finding(
         self, source: Source, fetched: Capture | Failure, judgement: Judgement, unchanged_of: int | None = None
     ) -> Finding:
@@ -135,12 +163,12 @@ class Checker:
         probe = await self._probe(source, capture) if expect == "document" else None
         known = replace(source, headers=())  # secrets stay in this process
         task = Task(known, capture, self.policy.max_bytes, expect, memory, probe=probe)
-        if memory is not None and (memory.maker != MAKER or was_picture(source, memory)):
+        if memory is not None and (memory.maker not in (MAKER, RENDERED) or was_picture(source, memory)):
             kept: Exchange | None = None
             with suppress(UnreadableError):  # a lost snapshot costs the comparison under new rules, not the check
                 kept = await self.threads.files(self.snapshots.exchange, memory.path, memory.offset)
             task = replace(task, seen=kept if was_picture(source, memory) else None)
-            if memory.maker != MAKER:
+            if memory.maker not in (MAKER, RENDERED):
                 earlier = await self.threads.rows(self.ledger.earlier_documents, source.id, memory.version)
                 task = replace(task, before=kept, earlier=earlier)
         outcome = await self.judge(task)
@@ -209,6 +237,26 @@ class Checker:
         return FigureChecked(embed, figure, found, recall)
 
 
+def was_rendered(memory: Memory | None) -> bool:
+    """Whether a browser read the accepted version."""
+    return memory is not None and memory.maker.endswith(RENDERED.removeprefix(MAKER))
+
+
+def _wants_browser(source: Source, capture: Capture, judgement: Judgement, memory: Memory | None) -> bool:
+    """Whether a page is to be read by a browser too: a page that came, and scripts might show more of it."""
+    answer = capture.answer
+    if source.render == "never" or source.kind is not SourceKind.PAGE or answer.status >= 300:
+        return False
+    if "html" not in (answer.media_type or "html"):
+        return False
+    if source.render == "always":
+        return judgement.verdict.accessed or judgement.verdict.word in SCRIPTED
+    if judgement.verdict.word in SCRIPTED:
+        return True
+    shrunk = judgement.change is not None and judgement.change.drift.kept < MOSTLY_GONE
+    return judgement.changed and (was_rendered(memory) or shrunk)
+
+
 def was_picture(source: Source, memory: Memory) -> bool:
     """Whether the accepted version is a picture: then the next one is compared with it by its looks."""
     return source.kind is SourceKind.FIGURE or memory.media_type.startswith("image/")
@@ -240,6 +288,7 @@ def _request(source: Source, memory: Memory | None, referer: str) -> Request:
     own = (
         memory is not None
         and memory.maker == MAKER
+        and source.render != "always"
         and same_document(memory.final_url, url)
         and _all_sought(source, memory)
     )
@@ -258,6 +307,8 @@ def _unchanged(source: Source, capture: Capture, memory: Memory | None, request:
     """The verdict of an answer that is, byte for byte, the accepted version; None where the judge must look."""
     if memory is None or memory.last_verdict is None or memory.maker != MAKER or not _all_sought(source, memory):
         return None
+    if source.render == "always":
+        return None  # the same bytes may bring another page
     answer = capture.answer
     if answer.status == 304:
         if not (request.etag or request.last_modified) or len(capture.exchanges) > 1:

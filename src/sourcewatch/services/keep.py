@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
 from ..analysis import alarms, cadence
-from ..domain.capture import Capture, Certificate, Failure
+from ..domain.capture import Capture, Certificate, Failure, View
 from ..domain.change import sighting_facts
 from ..domain.check import Finding, Memory, Span
 from ..domain.kept import Claim, Kept, Part, Stored
@@ -216,11 +216,25 @@ def facts_of(finding: Finding) -> dict[str, Any]:
         facts["failed_url"] = fetched.url
         if fetched.certificate is not None:
             facts["certificate"] = _leaf(fetched.certificate)
+    if isinstance(fetched, Capture) and fetched.view is not None:
+        facts["browser"] = view_facts(fetched.view)
     if finding.judgement.events:
         facts["events"] = list(finding.judgement.events)
     if finding.attempts > 1:
         facts["attempts"] = finding.attempts
     return facts
+
+
+def view_facts(view: View) -> dict[str, Any]:
+    """What is kept of a view beside the snapshot: which browser read it, and what it could not show."""
+    return {
+        "read_by": view.browser,
+        "ms": round(view.seconds * 1000),
+        "unloaded": [{"url": u.url, "kind": u.kind, "code": u.code} for u in view.unloaded],
+        "broken": [{"url": b.url, "alt": b.alt, "code": b.code} for b in view.broken],
+        "errors": list(view.errors),
+        "notes": list(view.notes),
+    }
 
 
 def _leaf(certificate: Certificate | None) -> dict[str, Any]:

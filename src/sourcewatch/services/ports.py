@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..domain.capture import Capture, Deferred, Exchange, Failure, Request
+from ..domain.capture import Capture, Deferred, Exchange, Failure, Request, Unrendered
 from ..domain.change import Sighting, Significance
 from ..domain.check import Judgement, Span
 from ..domain.incident import Settle
@@ -37,6 +37,12 @@ class Web(Protocol):
     """Asks the web. Never raises for what the network does; a `Deferred` was not asked at all."""
 
     async def fetch(self, request: Request, *, fresh: bool = False) -> Capture | Failure | Deferred: ...
+
+
+class Browser(Protocol):
+    """Reads a page once more, with its scripts. Never raises for what the network or the page does."""
+
+    async def render(self, request: Request, capture: Capture) -> Capture | Unrendered: ...
 
 
 class Died(Protocol):
