@@ -42,6 +42,7 @@ def upgrade() -> None:
         sa.Column("fault_at", Moment(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_workers")),
     )
+    op.create_index("ix_schedule_host_next_check_at", "schedule", ["host", "next_check_at"])
     if op.get_context().dialect.name == "postgresql":
         _part("PARTITION BY RANGE (first_at)", "(id, first_at)")
         op.execute("CREATE TABLE checks_rest PARTITION OF checks DEFAULT")
@@ -88,5 +89,6 @@ def downgrade() -> None:
     if op.get_context().dialect.name == "postgresql":
         _part("", "(id)")
         _move()
+    op.drop_index("ix_schedule_host_next_check_at", "schedule")
     op.drop_table("workers")
     op.drop_table("turns")

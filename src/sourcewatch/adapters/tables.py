@@ -85,6 +85,7 @@ schedule = Table(  # what is asked when; *rhythm* and *paused_until* mirror sour
     Column("leased_until", Moment),
     Column("paused_until", Moment),
     Index("ix_schedule_next_check_at", "next_check_at"),
+    Index("ix_schedule_host_next_check_at", "host", "next_check_at"),
 )
 
 runs = Table(  # a fact, but for its end, which is written once
