@@ -71,6 +71,23 @@ def test_a_source_counts_once_a_day_however_often_it_was_asked() -> None:
     )  # fmt: skip
 
 
+def test_a_stretch_of_readings_proves_its_first_and_its_last_day_only() -> None:
+    found = made(Reach("a", "A", ago(7), NOW, True), Reach("b", "A", ago(5), ago(5), False))
+    assert [(d.read, d.between, d.failed) for d in found.days] == [
+        (1, 0, 0), (0, 1, 0), (0, 1, 1), (0, 1, 0), (0, 1, 0), (0, 1, 0), (0, 1, 0), (1, 0, 0),
+    ]  # fmt: skip
+    page = plots.calendar(found, Voice("en", "Asia/Shanghai"))
+    assert page.count('fill-opacity="0.55"') == 2
+    assert page.count("<circle") == 5  # the sixth day between has a cross
+    assert "proves its first and its last day" in page
+
+
+def test_a_stretch_from_before_the_plots_first_day_lies_between_from_there_on() -> None:
+    found = made(Reach("a", "A", ago(400), ago(2), True))
+    assert {(d.read, d.between) for d in found.days[:-3]} == {(0, 1)}
+    assert [(d.read, d.between) for d in found.days[-3:]] == [(1, 0), (0, 0), (0, 0)]
+
+
 def test_hosts_are_listed_by_how_much_of_them_cannot_be_read() -> None:
     one, two = "https://one.example/", "https://two.example/"
     lines = [failing(one, "challenge"), failing(two, "not_found"), failing(two, "not_found"), failing(two, "challenge")]

@@ -41,15 +41,21 @@ REPORT: Mapping[str, tuple[str, str]] = {
     ),
     "p_calendar": ("每日读取情况", "What was read each day"),
     "p_calendar_alt": (
-        "自 {since} 起；每格一天，填色越浓表示当天读到的来源越多，叉越大表示读取失败的来源越多。"
-        "读不到的来源最多的一天：{day}，{failed} 个。",
-        "Since {since}; a square a day: the fuller its shade the more sources were read, "
+        "自 {since} 起；每格一天，填色越浓表示当天确实读到的来源越多，叉越大表示读取失败的来源越多。"
+        "读不到的来源最多的一天：{day}，{failed} 个。"
+        "一段连续读到的时间只能证实首尾两天；圆点表示处于其间的日子，当天是否读取见每日存档。",
+        "Since {since}; a square a day: the fuller its shade the more sources were certainly read, "
         "the larger its cross the more could not be. "
-        "Most failed on {day}: {failed:source}.",
+        "Most failed on {day}: {failed:source}. "
+        "An unbroken stretch of readings proves its first and its last day; a dot is a day between, "
+        "and whether anything was asked on it is in the daily archive.",
     ),
     "p_calendar_whole": (
-        "自 {since} 起；每格一天，填色越浓表示当天读到的来源越多。没有失败。",
-        "Since {since}; a square a day: the fuller its shade the more sources were read. None failed.",
+        "自 {since} 起；每格一天，填色越浓表示当天确实读到的来源越多。没有失败。"
+        "一段连续读到的时间只能证实首尾两天；圆点表示处于其间的日子，当天是否读取见每日存档。",
+        "Since {since}; a square a day: the fuller its shade the more sources were certainly read. None failed. "
+        "An unbroken stretch of readings proves its first and its last day; a dot is a day between, "
+        "and whether anything was asked on it is in the daily archive.",
     ),
     "p_hosts": ("读不到的来源所在的主机", "Hosts of what cannot be read"),
     "p_hosts_alt": ("{hosts} 个主机，来源最多的是 {host}（{n} 个）。", "{hosts:host}; most sources on {host} ({n})."),
@@ -59,6 +65,7 @@ REPORT: Mapping[str, tuple[str, str]] = {
     "p_other": ("其他", "others"),
     "p_day": ("日期", "day"),
     "p_read": ("读到", "read"),
+    "p_between": ("两次读取之间", "between readings"),
     "p_failed": ("失败", "failed"),
     "p_host": ("主机", "host"),
     "p_why": ("原因", "why"),

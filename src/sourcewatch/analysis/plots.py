@@ -115,7 +115,10 @@ def changes(trends: Trends, v: Voice) -> str:
 
 
 def calendar(trends: Trends, v: Voice) -> str:
-    """A square a day, a column a week (Monday above): darker where more was read, crossed where something failed."""
+    """A square a day, a column a week (Monday above): darker where more was read, crossed where something failed.
+
+    A dot marks a day that lies between readings; on a day with readings or failures it would say nothing more.
+    """
     days = trends.days
     if not days:
         return ""
@@ -131,6 +134,8 @@ def calendar(trends: Trends, v: Voice) -> str:
             f'<rect x="{x}" y="{y}" width="{size}" height="{size}" fill="currentColor" stroke="currentColor" '
             f'stroke-opacity=".3" fill-opacity="{0.55 * d.read / most:.2f}"/>'
         )
+        if d.between and not d.read and not d.failed:
+            parts.append(f'<circle cx="{x + size / 2:g}" cy="{y + size / 2:g}" r="1.5" fill="currentColor"/>')
         if d.failed:
             arm = 2 + 6 * d.failed / most_failed
             arms = f"{2 * arm:.1f} {2 * arm:.1f}m0 {-2 * arm:.1f}l{-2 * arm:.1f} {2 * arm:.1f}"
@@ -147,8 +152,8 @@ def calendar(trends: Trends, v: Voice) -> str:
         else ("p_calendar_whole", {})
     )
     alt = v.say(key, since=f"{days[0].day}", **more)
-    rows = [(f"{d.day}", str(d.read), str(d.failed)) for d in reversed(days)]
-    head = (v.say("p_day"), v.say("p_read"), v.say("p_failed"))
+    rows = [(f"{d.day}", str(d.read), str(d.between), str(d.failed)) for d in reversed(days)]
+    head = (v.say("p_day"), v.say("p_read"), v.say("p_between"), v.say("p_failed"))
     return _figure("calendar", v, "p_calendar", alt, bottom + 22, parts, head, rows)
 
 

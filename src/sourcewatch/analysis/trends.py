@@ -79,29 +79,29 @@ def _monday(day: date) -> date:
 
 
 def _days(reach: Sequence[Reach], now: datetime, zone: str) -> Iterable[Day]:
-    """An unbroken stretch of readings counts for each of its days; a source counts once a day and kind."""
+    """A source counts once a day and kind. A stretch proves a reading on its first and on its last day alone: on which
+    of the days between it was asked the ledger does not say."""
     today = dates.local_day(now, zone)
     first = today - timedelta(weeks=WEEKS) + timedelta(days=1)
-    steps: Mapping[bool, Counter[date]] = {True: Counter(), False: Counter()}
-    counted: dict[tuple[str, bool], date] = {}
+    certain: Mapping[bool, set[tuple[date, str]]] = {True: set(), False: set()}
+    steps: Counter[date] = Counter()
+    covered: dict[str, date] = {}
     for one in reach:
-        start = max(dates.local_day(one.first_at, zone), first)
-        end = min(dates.local_day(one.last_at, zone), today)
-        if (until := counted.get((one.source, one.accessed))) is not None:
-            start = max(start, until + timedelta(days=1))
-        if start <= end:
-            steps[one.accessed][start] += 1
-            steps[one.accessed][end + timedelta(days=1)] -= 1
-            counted[one.source, one.accessed] = end
-    read = failed = 0
-    begun = False
+        start, end = dates.local_day(one.first_at, zone), min(dates.local_day(one.last_at, zone), today)
+        certain[one.accessed] |= {(day, one.source) for day in (start, end) if first <= day <= today}
+        inner = max(start + timedelta(days=1), first, covered.get(one.source, first))
+        if one.accessed and inner < end:
+            steps[inner] += 1
+            steps[end] -= 1
+            covered[one.source] = end
+    read, failed = (Counter(day for day, _ in certain[kind]) for kind in (True, False))
+    between, begun = 0, False
     for n in range((today - first).days + 1):
         day = first + timedelta(days=n)
-        read += steps[True][day]
-        failed += steps[False][day]
-        begun = begun or bool(read or failed)
+        between += steps[day]
+        begun = begun or bool(read[day] or failed[day] or between)
         if begun:
-            yield Day(day, read, failed)
+            yield Day(day, read[day], failed[day], between)
 
 
 def _hosts(failing: Iterable[Line]) -> Iterable[Failing]:

@@ -42,11 +42,13 @@ class Week:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """Of one day (the site's zone): sources that were read, and sources with a check that failed. One may be both."""
+    """Of one day (the site's zone): sources that were certainly read, and sources with a check that failed. One may be
+    both. *between*: sources whose checks before and after that day all read them, asked on the day itself or not."""
 
     day: date
     read: int
     failed: int
+    between: int = 0
 
 
 @dataclass(frozen=True, slots=True)
