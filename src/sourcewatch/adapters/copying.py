@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ..domain.errors import StorageError
-from .parts import daily_of
+from .parts import days_of
 from .stamps import Stamps
 from .store import FOLDER, Store
 
@@ -32,7 +32,8 @@ def copy(source: Store, target: Store, told: Callable[[Copied], None] = lambda s
     The running day's notes are closed first, so the caller holds the run lock. Raises StorageError when a file cannot
     be read or written, and when the target has other bytes under one of the names.
     """
-    daily_of(source, "", Stamps()).close(AFTER_ALL_DAYS)
+    for days in days_of(source, "", Stamps()):
+        days.close(AFTER_ALL_DAYS)
     done = Copied()
     names = [found.name for found in source.list(FOLDER)]
     with ThreadPoolExecutor(AT_ONCE) as pool:

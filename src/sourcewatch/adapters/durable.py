@@ -12,17 +12,27 @@ from ..domain.errors import StorageError
 
 _TEMPORARY = ".tmp"
 _PART = ".part"
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)  # file systems that know one name a file
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Whole or not at all: written beside, synced, renamed. Raises OSError, and then leaves nothing."""
-    temporary = path.with_name(f".{path.name}{_TEMPORARY}")
+def write_new(path: Path, data: bytes) -> bool:
+    """Whole or not at all: written beside, synced, and given its name unless another has it, of whatever process.
+
+    Whether it was given. Raises OSError, and then leaves nothing.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{_TEMPORARY}")
     try:
         _write_synced(temporary, data)
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LINKS or path.exists():
+            raise
         temporary.rename(path)
-    except OSError:
+    finally:
         temporary.unlink(missing_ok=True)
-        raise
+    return True
 
 
 def write_together(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -1,5 +1,5 @@
-"""`_checks/<day>.warc.gz` where nothing can be appended to: each group of notes is an object of its own until its day
-is over, `_checks/<day>/<stamp>.<unique>.warc.gz`; then one owner puts them together, and they go.
+"""`_checks/<day>.warc.gz` where nothing can be appended to, or many processes note: each group of notes is a file of
+its own until its day is over, `_checks/<day>/<stamp>.<unique>.warc.gz`; then one owner puts them together, and they go.
 
 A part begins with a `warcinfo` record, whose id tells readers which parts a whole holds: what is in both is read once.
 """
@@ -35,14 +35,14 @@ class Days(Protocol):
     def close(self, now: datetime, *, cut_short: bool = False) -> None: ...
 
 
-def daily_of(store: Store, software: str, stamps: Stamps) -> Days:
-    if isinstance(store, FolderStore):
-        return Daily(store.data / FOLDER, software, stamps)
-    return Parts(store, software, stamps)
+def days_of(store: Store, software: str, stamps: Stamps) -> tuple[Days, ...]:
+    """In what a process notes that has the store to itself, first, and in what many do, last."""
+    parts = Parts(store, software, stamps)
+    return (Daily(store.data / FOLDER, software, stamps), parts) if isinstance(store, FolderStore) else (parts,)
 
 
 class Parts:
-    """The daily files of a bucket. Any number of processes append; two that close at once do no harm."""
+    """The daily files of many writers. Any number of processes append; two that close at once do no harm."""
 
     def __init__(self, store: Store, software: str, stamps: Stamps) -> None:
         self._store = store
@@ -50,7 +50,7 @@ class Parts:
         self._stamps = stamps
 
     def append(self, notes: Sequence[Note]) -> None:
-        """Add a group, an object a day; safe when this returns."""
+        """Add a group, a file a day; safe when this returns."""
         for day, those in groupby(sorted(notes, key=lambda n: n.at), key=lambda n: n.at.astimezone(UTC).date()):
             group = list(those)
             name = f"{group[0].at.astimezone(UTC):%Y%m%dT%H%M%SZ}.{uuid4().hex}.warc.gz"

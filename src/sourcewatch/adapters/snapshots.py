@@ -17,7 +17,7 @@ from ..domain.capture import Capture, Exchange, Failure
 from ..domain.errors import UnreadableError
 from ..domain.kept import Note, Part, Stored
 from . import warc
-from .parts import daily_of
+from .parts import days_of
 from .stamps import Stamps
 from .store import FOLDER, Store
 
@@ -29,7 +29,8 @@ class Snapshots:
         self._store = store
         self._software = software
         self._stamps = Stamps()
-        self._daily = daily_of(store, software, self._stamps)
+        self._days = days_of(store, software, self._stamps)
+        self._noting = self._days[0]
 
     def keep(
         self,
@@ -90,12 +91,17 @@ class Snapshots:
 
     def note(self, notes: Sequence[Note]) -> None:
         """Write checks that brought no new version into the files of their days; synced when this returns."""
-        self._daily.append(notes)
+        self._noting.append(notes)
+
+    def share(self) -> None:
+        """Other processes note checks here at the same time from now on."""
+        self._noting = self._days[-1]
 
     def tidy(self, now: datetime, *, cut_short: bool) -> None:
         """Close the daily files of days that are over; when the last run was *cut_short*, finish or clear what it left
         half written. The caller holds the run lock."""
-        self._daily.close(now, cut_short=cut_short)
+        for days in self._days:
+            days.close(now, cut_short=cut_short)
         if cut_short:
             self._store.clear()
 

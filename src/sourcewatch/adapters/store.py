@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from ..domain.errors import StorageError, UnreadableError
-from .durable import clear_temporary, disk, make_folders, stay_inside, sync_folder, write_together, write_whole
+from .durable import clear_temporary, disk, make_folders, stay_inside, sync_folder, write_new, write_together
 
 FOLDER = "snapshots"
 CHECKS = "_checks"
@@ -72,8 +72,8 @@ def final(name: str) -> bool:
 
 
 class FolderStore:
-    """Files under *data*: written beside, synced, renamed, and their folder synced. One process writes at a time, under
-    the run lock; decisions, which do not need it, have names that the database gives out."""
+    """Files under *data*: written beside, synced, renamed, and their folder synced. A group's name is given out by
+    whoever has the page's host to itself: one process under the run lock, or the worker whose turn it is."""
 
     def __init__(self, data: Path) -> None:
         self.data = data
@@ -115,10 +115,9 @@ class FolderStore:
         path = self.data / name
         with self._lock, disk(path):
             stay_inside(path, self.data / FOLDER)
-            if path.exists():
-                return path.read_bytes() == data
             make_folders(path.parent, self.data)
-            write_whole(path, data)
+            if path.exists() or not write_new(path, data):
+                return path.read_bytes() == data
             sync_folder(path.parent)
             return True
 

@@ -81,7 +81,9 @@ async def crew(
     shared = gate is not None
     exclusive = house.ledger.exclusive(shared=shared)
     with run_lock(house.data, holder, shared=shared) as killed, exclusive as lock, Threads() as threads:
-        if not shared:
+        if shared:
+            house.snapshots.share()
+        else:
             await wiring.clear_up(house, clock, killed=killed)
         hosts = Hosts(house.settings.hosts, respect_robots=house.settings.fetch.respect_robots, gate=gate)
         desk = Desk(house.queue, threads)
