@@ -67,11 +67,15 @@ def _part(by: str, key: str) -> None:
 
 
 def _months() -> None:
-    """A partition for each month in which a check began."""
+    """A partition for each month in which a check began, for this one and for two ahead."""
     op.execute(
         """
         DO $$ DECLARE month timestamp; BEGIN
-          FOR month IN SELECT DISTINCT date_trunc('month', first_at AT TIME ZONE 'UTC') FROM checks_before LOOP
+          FOR month IN
+            SELECT date_trunc('month', first_at AT TIME ZONE 'UTC') FROM checks_before UNION
+            SELECT date_trunc('month', now() AT TIME ZONE 'UTC') + make_interval(months => n)
+              FROM generate_series(0, 2) n
+          LOOP
             EXECUTE format('CREATE TABLE checks_%s PARTITION OF checks FOR VALUES FROM (%L) TO (%L)',
               to_char(month, 'YYYYMM'), month AT TIME ZONE 'UTC', (month + interval '1 month') AT TIME ZONE 'UTC');
           END LOOP;

@@ -73,3 +73,20 @@ def test_a_damaged_index_is_told_in_a_sentence(search: Search, tmp_path: Path) -
     (tmp_path / FILE).write_bytes(b"not a database" * 100)
     with pytest.raises(StorageError, match="it may be deleted"):
         search.find(["cache"], 10)
+
+
+def test_a_version_that_is_committed_after_a_later_one_is_found_as_well(engine: Engine, tmp_path: Path) -> None:
+    if engine.dialect.name == "sqlite":
+        return  # one writer at a time
+    seeded(engine)
+    read(engine, 1, "the first line")
+    search = Search(engine, tmp_path)
+    with engine.begin() as slow:
+        slow.execute(insert(t.versions).values(**{**VERSION, "captured_at": AT.replace(minute=50)}))  # number 2
+        read(engine, 3, "the third line")
+        search.fill(10)
+        packed = pack(Document(Form.HTML, blocks=(Block("2nd line"),)))
+        values = {"version": 2, "title": "T", "language": "zh", "packed": packed}
+        slow.execute(insert(t.documents).values(**values, maker="m"))
+    search.fill(10)
+    assert sorted(hit.first for hit in search.find(["line"], 10)) == [1, 2, 3]

@@ -93,6 +93,10 @@ class Retention:
             Months(self._engine).drop(min(rule.before for rule in rules))
         return count
 
+    def make_room(self, now: datetime) -> None:
+        """Months for the checks to come, each of which may be dropped one day."""
+        Months(self._engine).ahead(now)
+
     def note_dropped(self, versions: Iterable[int], rule: str, now: datetime) -> None:
         rows = [{"version": version, "at": now, "rule": rule} for version in versions]
         if rows:

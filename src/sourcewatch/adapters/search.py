@@ -8,13 +8,16 @@ not with how often it was read.
 from __future__ import annotations
 
 import sqlite3
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Connection, Engine, select
+from sqlalchemy import text as sql
 
 from ..domain.document import unpack
 from ..domain.errors import StorageError
@@ -34,12 +37,18 @@ CREATE VIRTUAL TABLE IF NOT EXISTS found USING fts5(
 CREATE TABLE IF NOT EXISTS done (version INTEGER NOT NULL);
 """
 
+_WRITING = sql(
+    "SELECT clock_timestamp(), (SELECT coalesce(max(id), 0) FROM versions), (SELECT min(xact_start) FROM"
+    " pg_stat_activity WHERE datname = current_database() AND backend_xid IS NOT NULL AND pid <> pg_backend_pid())"
+)
+
 
 class Search:
     """The index under *data*. Raises StorageError."""
 
     def __init__(self, engine: Engine, data: Path) -> None:
         self._engine, self._path, self._lock = engine, data / FILE, Lock()
+        self._tops: deque[tuple[datetime, int]] = deque(maxlen=30)
 
     def fill(self, most: int) -> int:
         """Take in up to *most* versions that the index does not know, oldest first; how many there were."""
@@ -57,7 +66,17 @@ class Search:
         v, d = t.versions.c, t.documents.c
         query = select(v.id, v.source, d.packed).join(t.documents, d.version == v.id).where(v.id > after)
         with storage("reading documents"), self._engine.connect() as c:
+            if c.dialect.name == "postgresql":
+                query = query.where(v.id <= self._settled(c))
             return [(r.id, r.source, bytes(r.packed)) for r in c.execute(query.order_by(v.id).limit(most))]
+
+    def _settled(self, c: Connection) -> int:
+        """The newest version below which none can appear any more: many write at once, and numbers that were given
+        earlier may be committed later. So it was the newest before the oldest transaction that still writes began.
+        """
+        now, top, oldest = c.execute(_WRITING).one()
+        self._tops.append((now, top))
+        return max((known for at, known in self._tops if oldest is None or at < oldest), default=0)
 
     def _take_in(self, index: sqlite3.Connection, version: int, source: str, packed: bytes) -> None:
         document = unpack(packed)

@@ -14,7 +14,6 @@ from sqlalchemy import Engine
 from ..adapters import database, turn_rows
 from ..adapters.exclusive import Lead
 from ..adapters.guard import Resolve
-from ..adapters.months import Months
 from ..adapters.queue import Check, HostQueue
 from ..adapters.turn_rows import TurnRows
 from ..domain.kept import WorkerRow
@@ -35,7 +34,6 @@ class Base:
     rows: TurnRows
     queue: HostQueue
     lead: Lead
-    months: Months
 
     def workers(self) -> list[WorkerRow]:
         return turn_rows.workers(self.engine)
@@ -50,7 +48,7 @@ async def base(house: House, check: Check | None = None) -> AsyncIterator[Base]:
         queue = HostQueue(house.database_url, check)
         rows = TurnRows(engine, name, silence_s(house.settings.fetch.deadline_s))
         async with queue.opened():
-            yield Base(name, engine, rows, queue, Lead(engine), Months(engine))
+            yield Base(name, engine, rows, queue, Lead(engine))
     finally:
         engine.dispose()
 

@@ -92,5 +92,4 @@ class Leader:
         if self._swept_at is None or now - self._swept_at > SWEEPS:
             await queue.sweep()
             await aside(self.base.rows.sweep)
-            await aside(self.base.months.ahead, now)
             self._swept_at = now

@@ -306,6 +306,7 @@ def close_days(house: House, at: datetime) -> list[str]:
     from ..adapters import timestamps, tls
     from ..adapters.manifest import Manifests
 
+    house.retention.make_room(at)
     proof, manifests = house.settings.proof, Manifests(house.store)
     failed: list[str] = []
     closed = manifests.close(at)
