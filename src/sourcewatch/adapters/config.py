@@ -34,6 +34,7 @@ from ..domain.source import (
     Source,
     SourceKind,
     Tier,
+    with_mirrors,
 )
 from . import toml_lines
 from .config_models import FileModel, RestModel, Row, SourceModel
@@ -179,6 +180,13 @@ def _row_faults(i: int, row: SourceModel, sources: Mapping[str, SourceModel], cl
     for name, other in (("parent", row.parent), ("mirror_of", row.mirror_of)):
         if other is not None and (other not in sources or other == row.id):
             yield ("source", i, name), f"{other!r} is not another source of this file"
+    original = sources.get(row.mirror_of or "")
+    if original is not None and (original.mirror_of is not None or original.kind == "figure"):
+        yield ("source", i, "mirror_of"), f"{row.mirror_of!r} is a mirror or a figure itself; a mirror is of a page"
+    if (row.mirrors or row.mirror_of) and row.kind == "figure":
+        yield ("source", i, "kind"), "a figure has no mirror: only text is read second-hand"
+    if row.mirrors and row.mirror_of:
+        yield ("source", i, "mirrors"), "a mirror has no mirrors; give them to the source"
     if row.kind == "figure" and row.parent is None:
         yield ("source", i, "kind"), "a figure needs a parent: the page that shows it"
     if row.kind == "figure" and row.url is None and not row.alt:
@@ -245,7 +253,7 @@ def _settings(model: FileModel, environ: Mapping[str, str], folder: Path) -> Set
         ),
         hosts=MappingProxyType({name: HostPolicy(h.delay) for name, h in model.hosts.items()}),
         tiers=MappingProxyType(tiers),
-        sources=tuple(_source(row, tiers[row.tier], environ, zone) for row in model.source),
+        sources=with_mirrors([_source(row, tiers[row.tier], environ, zone) for row in model.source]),
         claims=tuple(Claim(c.id, c.tier, c.text, tuple(c.carriers), c.notes) for c in model.claim),
         retention=MappingProxyType(
             {name: Retention(r.versions, r.refused, r.checks) for name, r in model.retain.items()}

@@ -38,12 +38,16 @@ def settle_run(c: Connection, run: int, now: datetime, settle: Settle) -> None:
 
 def _concerned(c: Connection, run: int) -> set[str]:
     """Sources that failed in this run, or in one that was killed and that nobody has settled since; and of those with
-    an open incident the ones that were checked, that are readable again, or that left sources.toml."""
-    k, i = t.checks.c, t.incidents.c
+    an open incident the ones that were checked, that are readable again, or that left sources.toml.
+
+    A mirror that cannot be read is nobody's incident.
+    """
+    k, i, s = t.checks.c, t.incidents.c, t.sources.c
+    mirrors = select(s.id).where(s.mirror_of.is_not(None))
     here = k.run.in_([run, *_killed(c, run)])
     is_open = select(i.source).where(i.closed_at.is_(None))
     queries = (
-        select(k.source).where(here, k.accessed.is_(False)).distinct(),
+        select(k.source).where(here, k.accessed.is_(False), k.source.not_in(mirrors)).distinct(),
         select(k.source).where(here, k.accessed.is_(True), k.source.in_(is_open)).distinct(),
         is_open.where(i.recovered_at.is_not(None)),
         is_open.join(t.sources, t.sources.c.id == i.source).where(t.sources.c.retired_at.is_not(None)),

@@ -86,11 +86,12 @@ class Ledger:
             "tier": source.tier,
             "declared": declared,
             "alt": source.alt,
+            "mirror_of": source.mirror_of,
             "retired_at": None,
         }
         if known is None:
             c.execute(insert(t.sources).values(id=source.id, first_seen_at=now, **values))
-            if declared and source.url and source.kind is SourceKind.PAGE:
+            if declared and source.url and source.by_itself:
                 c.execute(insert(t.schedule).values(source=source.id, next_check_at=now))
             return
         if source.kind is SourceKind.FIGURE and declared:
@@ -99,7 +100,7 @@ class Ledger:
             values = {"url": source.url}
         if any(getattr(known, key) != value for key, value in values.items()):
             c.execute(update(t.sources).where(t.sources.c.id == source.id).values(**values))
-        if declared and source.url and source.kind is SourceKind.PAGE and (known.url != source.url or known.retired_at):
+        if declared and source.url and source.by_itself and (known.url != source.url or known.retired_at):
             self._due_at(c, source.id, now)
 
     def figures(self) -> list[Source]:

@@ -37,10 +37,11 @@ def post(c: Connection, messages: Iterable[Message], version: int | None = None)
 
 
 def post_confirmed(c: Connection, change: int, at: datetime) -> None:
-    """A change that was just confirmed is told, when it is about what the page says."""
-    k = t.changes.c
-    row = c.execute(select(k.source, k.to_version, k.significance, k.told, k.seen_at).where(k.id == change)).one()
-    if row.told and row.significance in TOLD:
+    """A change that was just confirmed is told, when it is about what the page says; not what a mirror makes of it."""
+    k, s = t.changes.c, t.sources.c
+    query = select(k.source, k.to_version, k.significance, k.told, k.seen_at, s.mirror_of)
+    row = c.execute(query.join(t.sources, s.id == k.source).where(k.id == change)).one()
+    if row.told and row.significance in TOLD and row.mirror_of is None:
         facts = {"version": row.to_version, "significance": row.significance, "seen_at": row.seen_at.isoformat()}
         key = f"change:{row.source}:{row.to_version}"
         post(c, [Message(MessageKind.CHANGE, row.source, key, at, facts)])

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, bindparam, delete, func, insert, or_, select, update
 
 from ..domain.kept import DueRow
-from ..domain.source import Source, SourceKind
+from ..domain.source import Source
 from . import tables as t
 from .cron import next_time
 from .database import MIRRORING, may_idle, one_at_a_time, storage
@@ -32,7 +32,7 @@ class Queue:
 
         A source whose rhythm has changed is due within the new one at the latest.
         """
-        fetched = {s.id: s for s in declared if s.address and s.kind is SourceKind.PAGE}
+        fetched = {s.id: s for s in declared if s.address and s.by_itself}
         with storage("reading sources.toml into it"), self._engine.begin() as c:
             one_at_a_time(c, MIRRORING)
             may_idle(c)  # a million sources are compared for longer than a second

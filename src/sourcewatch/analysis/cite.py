@@ -94,11 +94,16 @@ def _iso(parts: tuple[int, ...]) -> str:
 
 def _note(c: Citation) -> str:
     """What the date alone does not say."""
+    notes = []
+    if c.copy_of:
+        notes.append(f"second-hand copy of {plain(c.copy_of)}")
     if c.by:
-        return f"read by hand by {plain(c.by)}; no machine has read it"
-    if c.hand:
-        return f"read by hand by {plain(c.hand[0])} on {c.hand[1].isoformat()}, since the machine last did"
-    return ""
+        notes.append(f"read by hand by {plain(c.by)}; no machine has read it")
+    elif c.hand:
+        notes.append(f"read by hand by {plain(c.hand[0])} on {c.hand[1].isoformat()}, since the machine last did")
+    if c.second_hand:
+        notes.append(f"cannot be read; a second-hand copy was, on {c.second_hand[1].isoformat()}: {c.second_hand[0]}")
+    return "; ".join(notes)
 
 
 def _csl(c: Citation) -> dict[str, Any]:
@@ -171,7 +176,7 @@ def _gbt(c: Citation, edition: Edition) -> str:
     read = f"[{c.accessed.isoformat()}]" if c.accessed else ""
     when = f" {update}{read}." if update and not new else f"{update}{read}." if update else f" {read}." if read else ""
     reference = f"{author}{plain(source.title)}[{sign}].{when} {_verbatim(source.url or '')}."
-    return reference + (f"（{_chinese_note(c)}）" if c.by or c.hand else "")
+    return reference + (f"（{note}）" if (note := _chinese_note(c)) else "")
 
 
 def _ended(name: str) -> str:
@@ -179,10 +184,16 @@ def _ended(name: str) -> str:
 
 
 def _chinese_note(c: Citation) -> str:
+    notes = []
+    if c.copy_of:
+        notes.append(f"{plain(c.copy_of)} 的二手镜像")
     if c.by:
-        return f"由{plain(c.by)}人工读取，机器未读到"
-    assert c.hand is not None
-    return f"其后由{plain(c.hand[0])}于{c.hand[1].isoformat()}人工读取"
+        notes.append(f"由{plain(c.by)}人工读取，机器未读到")
+    elif c.hand:
+        notes.append(f"其后由{plain(c.hand[0])}于{c.hand[1].isoformat()}人工读取")
+    if c.second_hand:
+        notes.append(f"来源读不到，{c.second_hand[1].isoformat()}读到的是二手镜像 {_verbatim(c.second_hand[0])}")
+    return "；".join(notes)
 
 
 def _robust(c: Citation) -> str:

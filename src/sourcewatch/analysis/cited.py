@@ -117,8 +117,9 @@ class _Declared:
 
 
 def _should_be_cited(source: Source, own: str) -> bool:
-    """A page of another site that has an address: figures stand on their pages, the site cites its own by itself."""
-    if not source.url or source.kind is SourceKind.FIGURE or source.parent:
+    """A page of another site that has an address: figures stand on their pages, mirrors behind their
+    sources, the site cites its own by itself."""
+    if not source.url or source.kind is SourceKind.FIGURE or source.parent or source.mirror_of:
         return False
     return not own or address.host_key(source.url) != own
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from .phrases_access import ACCESS
 from .phrases_desk import DESK
+from .phrases_outside import OUTSIDE
 from .phrases_report import REPORT
 
 # key: (zh-CN, en)
@@ -232,7 +233,7 @@ class _Count(int):
         return f"{int(self)} {noun}{'' if self == 1 else 's'}" if noun else str(int(self))
 
 
-_ALL = {**_SENTENCES, **DESK, **ACCESS, **REPORT}
+_ALL = {**_SENTENCES, **DESK, **ACCESS, **REPORT, **OUTSIDE}
 
 
 def say(key: str, language: str, **values: object) -> str:

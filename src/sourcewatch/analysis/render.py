@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ..domain.change import Edit, EditKind, Extent, Part
-from ..domain.report import ChangeLine, Line, Picture, QuoteGroup, QuoteLine, Report
+from ..domain.report import ChangeLine, Line, Picture, QuoteGroup, QuoteLine, Report, SecondHand
 from ..domain.source import Source
 from ..domain.trend import Trends
 from . import data_files, excerpt, plots
@@ -152,7 +152,7 @@ def _markdown(r: Report, v: Voice) -> Iterator[str]:
         yield f"> {v.say('undelivered', n=r.undelivered)}\n"
     yield from _section(v.say("needs"), _needs(r, v), v.say("nothing_needs"))
     yield from _section(v.say("changes"), (x for c in r.changes for x in _change(c, v)), v.say("nothing_changed"))
-    unread = (f"- {_named(x, v)}: {v.failing(x, r.generated_at)} · {v.last_read(x)}" for x in r.unreadable)
+    unread = (part for x in r.unreadable for part in _unread(x, r, v))
     yield from _section(v.say("moved"), (f"- {_named(x, v)} · {_whither(x, v)}" for x in r.moved))
     yield from _section(v.say("unreadable"), unread, nothing_unread(r, v))
     was = (f"- {_named(x, v)} · {v.last_read(x)} · {_was(x, v)}" for x in r.recovered)
@@ -167,6 +167,11 @@ def _markdown(r: Report, v: Voice) -> Iterator[str]:
 def nothing_unread(r: Report, v: Voice) -> str:
     """ "Everything was read" is said only of a pass that proves it."""
     return v.say("unread_unknown" if r.void_reason or (r.unchecked and not r.quiet) else "nothing_unread")
+
+
+def _unread(x: Line, r: Report, v: Voice) -> Iterator[str]:
+    yield f"- {_named(x, v)}: {v.failing(x, r.generated_at)} · {v.last_read(x)}"
+    yield from (f"  - {excerpt.markdown(words)}" for words in v.second_hand(x))
 
 
 def _whither(line: Line, v: Voice) -> str:
@@ -205,7 +210,7 @@ def _needs(r: Report, v: Voice) -> Iterator[str]:
         if used := used_on(group):
             yield f"  - {v.labelled('cited_on', ', '.join(excerpt.markdown_code(p) for p in used))}"
     for x in r.dead:
-        yield f"- {_named(x, v)}: {v.failing(x, r.generated_at)} · {v.last_read(x)}"
+        yield from _unread(x, r, v)
 
 
 def by_state(group: QuoteGroup, v: Voice) -> list[tuple[str, list[QuoteLine]]]:
@@ -285,6 +290,18 @@ def _json_line(x: Line) -> dict[str, Any]:
         "failing_since": _z(s.failing_since),
         "strikes": s.strikes,
         "dead": s.dead,
+        "second_hand": [_json_second(second) for second in x.second_hand],
+    }
+
+
+def _json_second(s: SecondHand) -> dict[str, Any]:
+    return {
+        "source": s.mirror.id,
+        "url": s.mirror.url,
+        "verdict": s.standing.verdict.word if s.standing.verdict else None,
+        "last_accessed": _z(s.standing.last_accessed),
+        "quotes": {"held": s.held, "sought": s.sought},
+        "lacks": list(s.lacks),
     }
 
 
@@ -300,12 +317,14 @@ def _json_quote(q: QuoteLine) -> dict[str, Any]:
         "by_hand": q.by_hand or None,
         "cited_on": list(q.quote.cited_on or q.source.cited_on),
         "unread": _json_line(q.unread) if q.unread else None,
+        "second_hand": {**_json_second(q.second_hand), "sighting": q.there.kind} if q.second_hand and q.there else None,
     }
 
 
 def _json_change(c: ChangeLine) -> dict[str, Any]:
     return {
         "source": c.source.id,
+        "mirror_of": c.source.mirror_of,
         "from": _z(c.from_at),
         "to": _z(c.to_at),
         "significance": c.significance,

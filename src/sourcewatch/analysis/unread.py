@@ -78,6 +78,9 @@ def _dated(line: Line, v: Voice) -> Iterator[tuple[str, datetime | None]]:
     yield (v.say("u_last", at=v.day(s.last_accessed)), s.last_accessed) if s.last_accessed else (v.say("u_never"), None)
     if s.by_hand_at:
         yield v.say("u_by_person", at=v.day(s.by_hand_at)), s.by_hand_at
+    for second in line.second_hand:
+        if at := second.standing.last_accessed:
+            yield v.say("u_second", at=v.day(at)), at
 
 
 def _time(words: str, at: datetime | None, r: Report) -> str:

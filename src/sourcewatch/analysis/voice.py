@@ -8,7 +8,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from ..domain.change import Op, Sighting, SightingKind
-from ..domain.report import ChangeLine, Line, QuoteLine
+from ..domain.report import ChangeLine, Line, QuoteLine, SecondHand
 from ..domain.review import Review
 from ..domain.source import Source, SourceKind
 from . import dates, excerpt, phrases
@@ -34,7 +34,10 @@ class Voice:
         return dates.day(at, self.zone, self.language)
 
     def name(self, source: Source, parent: Source | None = None) -> str:
-        """A source's title; a figure is named after the page that shows it."""
+        """A source's title; a figure is named after the page that shows it, a mirror after what it is a copy of."""
+        if source.mirror_of is not None:
+            of = excerpt.plain(parent.title) if parent is not None else source.mirror_of
+            return f"{excerpt.plain(source.title)} — {self.say('second_of', title=of)}"
         if source.kind is SourceKind.FIGURE and parent is not None:
             return f"{excerpt.plain(source.title)} — {self.say('figure_of', title=excerpt.plain(parent.title))}"
         return excerpt.plain(source.title)
@@ -58,6 +61,32 @@ class Voice:
         machine = f"{self.say('last_read')} {self.minute(at)}" if at else self.say("never_read")
         return self.joined([machine, self.by_hand(line)])
 
+    def second_hand(self, line: Line) -> list[str]:
+        """What was read in place of a source that cannot be read, and what that lacks: a sentence for each mirror."""
+        return [self._second(s) for s in line.second_hand]
+
+    def _second(self, s: SecondHand) -> str:
+        url, at = excerpt.plain(s.mirror.url or ""), s.standing.last_accessed
+        why = self.word(s.standing.verdict.word) if s.standing.verdict else ""
+        if at is None:
+            return self.say("second_unread", url=url, why=why)
+        words = [self.say("second_read", url=url, at=self.minute(at))]
+        if s.standing.failing_since:
+            words.append(self.say("second_failing", why=why))
+        if s.sought:
+            words.append(self.say("second_quotes", n=s.held, of=s.sought))
+        names = "、".join(f"“{excerpt.plain(name)}”" for name in s.lacks)
+        names = names if self.language == "zh-CN" else names.replace("、", ", ")
+        lacks = self.say("second_lacks", names=names) if s.lacks else self.say("second_text")
+        return self.joined([*words, lacks if s.known else self.say("second_unknown")])
+
+    def _second_quote(self, q: QuoteLine) -> str:
+        """How a mirror holds a quote, or ""."""
+        if q.second_hand is None or q.there is None or q.second_hand.standing.last_accessed is None:
+            return ""
+        at, url = self.minute(q.second_hand.standing.last_accessed), excerpt.plain(q.second_hand.mirror.url or "")
+        return self.say("second_quote", how=self.say(f"k_{q.there.kind}"), url=url, at=at)
+
     def by_hand(self, line: Line) -> str:
         """Who read the source since the machine did, and on which day; "" for nobody."""
         at = line.standing.by_hand_at
@@ -75,6 +104,8 @@ class Voice:
     def quote_state(self, q: QuoteLine) -> str:
         """How a quote is held, in a sentence."""
         s = q.sighting
+        if s.reason == "second-hand":
+            return self.joined([self.say("q_unverified"), self.say("second_only"), self._second_quote(q)])
         if s.kind is SightingKind.UNVERIFIED:
             return self.joined([self.say("q_unverified"), self._figure_state(q)])
         if s.kind is SightingKind.NOT_FOUND:
@@ -89,7 +120,7 @@ class Voice:
             words.append(self.say("q_stood", at=self.minute(q.stood_at)))
         if q.by_hand and q.seen_at:
             words.append(self.hand(q.by_hand, q.seen_at))
-        return self.joined(words)
+        return self.joined([*words, self._second_quote(q)])
 
     def _figure_state(self, q: QuoteLine) -> str:
         if q.unread is None:

@@ -14,8 +14,9 @@ class Citation:
 
     *by* names the person where only a person read it: then *accessed* is that person's date, and nobody can repeat the
     reading. *hand* is a person's reading that is newer than the machine's: who, and on which day.
-    *version_at* (UTC) is when the version that the reading saw was captured; *memento* is that version's address here,
-    or "".
+    *second_hand* is where a mirror was read, and on which day, since the source cannot be: never the access date.
+    *copy_of* is what a mirror is a copy of, or "". *version_at* (UTC) is when the version that the reading saw was
+    captured; *memento* is that version's address here, or "".
     """
 
     source: Source
@@ -24,3 +25,5 @@ class Citation:
     hand: tuple[str, date] | None = None
     version_at: datetime | None = None
     memento: str = ""
+    second_hand: tuple[str, date] | None = None
+    copy_of: str = ""

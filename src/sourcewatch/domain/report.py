@@ -14,13 +14,31 @@ from .trend import Trends
 
 
 @dataclass(frozen=True, slots=True)
+class SecondHand:
+    """A mirror of a source that cannot be read: where it stands, and *held* of *sought* quotes that stand in it.
+
+    *lacks* names the pictures that the source was seen to show: none is read second-hand. *known* is whether the source
+    was ever read, so that its pictures are known.
+    """
+
+    mirror: Source
+    standing: Standing
+    held: int = 0
+    sought: int = 0
+    lacks: tuple[str, ...] = ()
+    known: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
-    """A source and where it stands; *parent* is the page that shows it, when it is a figure."""
+    """A source and where it stands; *parent* is the page that shows it, when it is a figure, or that it is a copy of,
+    when it is a mirror. *second_hand* is there only while the source cannot be read."""
 
     source: Source
     standing: Standing
     parent: Source | None = None
     next_check_at: datetime | None = None
+    second_hand: tuple[SecondHand, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +47,8 @@ class QuoteLine:
 
     *unread* is the standing of the figure that is the quote's only evidence, when that could not be read; *page* that
     of the page which shows the figure. *figure* is that figure, read or not. *by_hand* names the person whose reading
-    this is, or is "".
+    this is, or is "". *second_hand* is a mirror that was read while the source could not be, and *there* how that holds
+    the quote.
     """
 
     source: Source
@@ -41,6 +60,8 @@ class QuoteLine:
     page: Line | None = None
     by_hand: str = ""
     figure: Line | None = None
+    second_hand: SecondHand | None = None
+    there: Sighting | None = None
 
 
 @dataclass(frozen=True, slots=True)

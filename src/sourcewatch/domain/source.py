@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
@@ -103,6 +103,43 @@ class Source:
     def address(self) -> str | None:
         """What is fetched."""
         return self.read or self.url
+
+    @property
+    def by_itself(self) -> bool:
+        """Whether it has a turn of its own: figures are read with their pages, mirrors in place of their sources."""
+        return self.kind is SourceKind.PAGE and self.mirror_of is None
+
+    @property
+    def unlisted(self) -> bool:
+        """A mirror that has no row of its own in sources.toml: its source's `mirrors` name it."""
+        return self.mirror_of is not None and self.id.startswith(f"{self.mirror_of}{MIRROR}")
+
+
+MIRROR = "--mirror-"
+
+
+def with_mirrors(declared: Sequence[Source]) -> tuple[Source, ...]:
+    """The declared sources, and behind them a source for each mirror that one of them names.
+
+    A mirror is looked through for its source's quotes, too, and is read for its text alone.
+    """
+    by_id = {s.id: s for s in declared}
+    rows = [_as_mirror(s, by_id[s.mirror_of]) if s.mirror_of in by_id else s for s in declared]
+    for source in declared:
+        for mirror in source.mirrors:
+            id_ = f"{source.id}{MIRROR}{sha256(mirror.url.encode()).hexdigest()[:8]}"
+            if id_ not in by_id:
+                named = Source(
+                    id_, source.tier, source.title, mirror.url, language=source.language, mirror_of=source.id
+                )
+                rows.append(_as_mirror(replace(named, every_s=source.every_s, cited_on=source.cited_on), source))
+    return tuple(rows)
+
+
+def _as_mirror(mirror: Source, source: Source) -> Source:
+    known = {q.key for q in mirror.quotes}
+    quotes = [q for q in source.quotes if not q.figure and q.key not in known]
+    return replace(mirror, quotes=(*mirror.quotes, *quotes), embeds="none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +244,7 @@ class Editor:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The whole of sources.toml.
+    """The whole of sources.toml; *sources* hold the mirrors that a row names, too (`with_mirrors`).
 
     *public_url* is where readers reach `serve`, with a slash at its end, or "". *storage* is where `snapshots/` lies:
     another folder, or "s3://bucket/prefix"; "" is the data folder.

@@ -109,6 +109,9 @@ def run(
             raise typer.BadParameter(
                 f"no source {', '.join(map(repr, strange))}; `sourcewatch sources list` names them all"
             )
+        if copies := [s for s in house.settings.sources if s.mirror_of and s.id in (ids or [])]:
+            words = ", ".join(f"{s.id} is a mirror, read when {s.mirror_of} cannot be" for s in copies)
+            raise typer.BadParameter(words)
         lines: list[dict[str, Any]] = []
         reader = Reader()
         with Progress(house.settings, shown=sys.stderr.isatty() and not json_) as progress:
@@ -231,6 +234,8 @@ def history(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
         if not spans:
             typer.echo(f"{source.id}: not checked yet")
             return 0
+        if source.mirror_of:
+            typer.echo(f"{source.id}: second-hand, a copy of {source.mirror_of}; its dates are its own")
         versions, dropped = house.ledger.versions(source.id), house.archive.dropped(source.id)
         typer.echo(shown.history(spans, versions, dropped))
     return 0
@@ -250,6 +255,8 @@ def why(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
         if last is None:
             typer.echo(f"{source.id}: not checked yet")
             return 0
+        if source.mirror_of:
+            typer.echo(f"{source.id}: second-hand, a copy of {source.mirror_of}; its dates are its own")
         typer.echo(shown.last_check(last))
         quotes = {q.key: q.exact for q in source.quotes}
         seen = house.ledger.sightings(last.version) if last.version else []
@@ -303,7 +310,15 @@ def sources_list(json_: Annotated[bool, typer.Option("--json")] = False) -> int:
     from . import shown, wiring
 
     settings = wiring.read_settings(given.config)
-    rows = [(s.id, s.tier, s.url or ("on its page" if s.parent else "unlocated"), s.title) for s in settings.sources]
+    rows = [
+        (
+            s.id,
+            s.tier,
+            s.url or ("on its page" if s.parent else "unlocated"),
+            s.title + (f" (second-hand copy of {s.mirror_of})" if s.mirror_of else ""),
+        )
+        for s in settings.sources
+    ]
     if json_:
         typer.echo(as_json([dict(zip(("id", "tier", "url", "title"), r, strict=True)) for r in rows], 1))
     else:
@@ -318,8 +333,12 @@ def sources_lint() -> int:
 
     settings = wiring.read_settings(given.config)
     unlocated = sum(not s.url and not s.parent for s in settings.sources)
-    quotes = sum(len(s.quotes) for s in settings.sources)
-    counted = f"{len(settings.sources)} sources ({unlocated} unlocated), {len(settings.claims)} claims, {quotes} quotes"
+    quotes = sum(len(s.quotes) for s in settings.sources if not s.mirror_of)
+    declared = [s for s in settings.sources if not s.unlisted]
+    mirrors = f", {n} mirrors" if (n := sum(bool(s.mirror_of) for s in settings.sources)) else ""
+    counted = (
+        f"{len(declared)} sources ({unlocated} unlocated), {len(settings.claims)} claims, {quotes} quotes{mirrors}"
+    )
     typer.echo(f"{given.config}: {counted}: no fault")
     return 0
 

@@ -16,7 +16,7 @@ class Progress:
 
     def __init__(self, settings: Settings, *, shown: bool) -> None:
         self._bar: Any = None
-        self._total = sum(bool(s.address) for s in settings.sources)
+        self._total = sum(bool(s.address) and s.mirror_of is None for s in settings.sources)
         self._shown = shown
 
     def __enter__(self) -> Progress:

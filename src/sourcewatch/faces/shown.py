@@ -35,6 +35,8 @@ def summary(lines: Sequence[Mapping[str, Any]], void_reason: str | None, voice: 
     figures = [f"{x['source']}: {f}" for x in checked if (f := _figures(x, voice))]
     out += _listed("sum_figures", figures, voice)
     out += _listed("sum_unread", [_failed(x, voice) for x in checked if not x["accessed"]], voice)
+    second = [f"{x['source']}: {m['url']}" for x in checked for m in x.get("second_hand", ()) if m["accessed"]]
+    out += _listed("sum_second", second, voice)
     return "\n".join(out)
 
 
@@ -83,9 +85,11 @@ def status_rows(lines: Iterable[Line], voice: Voice, now: datetime) -> list[tupl
             (
                 line.source.id,
                 line.source.tier,
-                f"{state} (dead)" if s.dead else state,
+                (f"{state} (dead)" if s.dead else state)
+                + (f" (second-hand of {line.source.mirror_of})" if line.source.mirror_of else ""),
                 (f"{s.last_accessed:%Y-%m-%d %H:%M}Z" if s.last_accessed else "never")
-                + (f" ({voice.by_hand(line)})" if s.by_hand_at else ""),
+                + (f" ({voice.by_hand(line)})" if s.by_hand_at else "")
+                + _second(line),
                 _since(s.failing_since, now, voice) if s.failing_since else "",
                 _next(line, now),
             )
@@ -93,7 +97,15 @@ def status_rows(lines: Iterable[Line], voice: Voice, now: datetime) -> list[tupl
     return rows
 
 
+def _second(line: Line) -> str:
+    """When copies were read while the source cannot be; beside its date, never instead of it."""
+    read = [s.standing.last_accessed for s in line.second_hand if s.standing.last_accessed is not None]
+    return f" (second-hand: {max(read):%Y-%m-%d %H:%M}Z)" if read else ""
+
+
 def _next(line: Line, now: datetime) -> str:
+    if line.source.mirror_of and line.source.url:
+        return "with its source, when that cannot be read"
     pause = line.source.pause
     if pause is not None and pause.until_at > now:
         return f"paused until {pause.until_at:%Y-%m-%d %H:%M}Z: {pause.reason}"

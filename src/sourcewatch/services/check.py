@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,7 +19,7 @@ from ..domain.change import Sighting, SightingKind
 from ..domain.check import Finding, Judgement, Memory
 from ..domain.document import Document, Embed, Label
 from ..domain.document import unpack as unpack_document
-from ..domain.errors import UnreadableError
+from ..domain.errors import StorageError, UnreadableError
 from ..domain.reading import Probe
 from ..domain.source import FetchPolicy, Quote, Source, SourceKind
 from ..domain.standing import Recall
@@ -33,15 +34,21 @@ MOST_FIGURES = 30  # a page with more is a gallery; the first thirty stand for i
 SCRIPTED = frozenset({"needs_js", "redirected_js", "empty_body"})  # what `render = "auto"` asks a browser about
 SUSPECT = frozenset({"soft_404", "soft_500", "content_replaced", "empty_body", "redirected_to_home", "removed_notice"})
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A page's finding and those of its figures, each with its source and what was remembered of it."""
+    """A page's finding and those of its figures, each with its source and what was remembered of it.
+
+    *mirrors*: what was read second-hand where the page itself could not be.
+    """
 
     source: Source
     page: Finding
     recall: Recall
     figures: tuple[FigureChecked, ...] = ()
+    mirrors: tuple[Checked, ...] = ()
 
     @property
     def memory(self) -> Memory | None:
@@ -77,8 +84,13 @@ class Checker:
     browser: Browser | None = None
     probes: dict[str, asyncio.Future[Probe | None]] = field(default_factory=dict)
 
-    async def check(self, source: Source, declared: Sequence[Source] = ()) -> Checked | Deferred:
-        """Read a page and the figures that it shows. *declared* are the figures that the editor named for it."""
+    async def check(
+        self, source: Source, declared: Sequence[Source] = (), mirrors: Sequence[Source] = ()
+    ) -> Checked | Deferred:
+        """Read a page and the figures that it shows; where it cannot be read, the first of its *mirrors* that can.
+
+        *declared* are the figures that the editor named for it.
+        """
         recall = await self.threads.rows(self.ledger.recall, source.id)
         memory = recall.memory
         found = await self._find(source, memory)
@@ -89,7 +101,26 @@ class Checker:
             document = found.judgement.document or (unpack_document(memory.packed) if memory else None)
             if document is not None:
                 figures = await self._figures(source, found, document, declared)
-        return Checked(source, _with_figures(source, found, figures), recall, figures)
+        second = () if found.judgement.verdict.accessed else await self._second_hand(mirrors)
+        return Checked(source, _with_figures(source, found, figures), recall, figures, second)
+
+    async def _second_hand(self, mirrors: Sequence[Source]) -> tuple[Checked, ...]:
+        """What mirrors hold, up to the first that can be read. A defect of ours there costs the source nothing."""
+        read: list[Checked] = []
+        for mirror in mirrors:
+            try:
+                found = await self.check(mirror)
+            except StorageError:
+                raise
+            except Exception:
+                _log.exception("a defect while reading the mirror %s", mirror.id)
+                continue
+            if isinstance(found, Deferred):
+                continue
+            read.append(found)
+            if found.page.judgement.verdict.accessed:
+                break
+        return tuple(read)
 
     async def _find(self, source: Source, memory: Memory | None, referer: str = "") -> Finding | Deferred:
         """Ask, and ask once more where the verdict says that now is the time, or where an answer is hard to believe."""

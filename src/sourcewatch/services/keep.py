@@ -52,16 +52,21 @@ class Keeper:
     ) -> tuple[list[int | None], dict[str, Stored]]:
         """The versions that the page and its figures saw, and where new snapshots lie.
 
+        A mirror is kept after its source, as a source of its own; the source's claim was good for both.
         Raises StorageError, and TakenError when the *claim* under which this was checked holds no more.
         """
         if claim is not None and checked.page.judgement.changed:  # not to leave a file that no row will name
             await self.waits(lambda: self.threads.rows(self.ledger.make_sure, claim))
         stored = await self.waits(lambda: self.threads.files(self._files, checked, checked.recall.last))
         await self.waits(lambda: self._declare(checked))
-        page = self._kept(checked.source, checked.page, checked.recall, stored, writer.run, checked)
+        turn = checked if checked.source.mirror_of is None else None  # a mirror has none, and nobody is told of it
+        page = self._kept(checked.source, checked.page, checked.recall, stored, writer.run, turn)
         rows = [replace(page, claim=claim)]
         rows += [self._kept(f.source, f.finding, f.recall, stored, writer.run) for f in checked.figures]
-        return await self.waits(lambda: writer.keep(rows)), stored
+        versions = await self.waits(lambda: writer.keep(rows))
+        for mirror in checked.mirrors:
+            stored |= (await self.keep(writer, mirror))[1]
+        return versions, stored
 
     async def _declare(self, checked: Checked) -> None:
         for figure in checked.figures:
@@ -107,7 +112,7 @@ class Keeper:
         run: int,
         page: Checked | None = None,
     ) -> Kept:
-        """A row and, unless the check has a file of its own, its note. *page* is given for a page, not for a figure."""
+        """A row and, unless the check has a file of its own, its note. *page*: not of a figure, nor of a mirror."""
         exchanges = finding.fetched.exchanges
         answer = exchanges[-1] if exchanges else None
         facts = facts_of(finding)
@@ -182,6 +187,8 @@ def meta_of(source: Source, finding: Finding, memory: Memory | None) -> dict[str
         "maker": judgement.maker,
         **facts_of(finding),
     }
+    if source.mirror_of is not None:
+        meta["mirror_of"] = source.mirror_of
     if isinstance(fetched, Capture):
         answer = fetched.answer
         meta |= {"final_url": answer.url, "status": answer.status, "content_type": answer.header("content-type")}

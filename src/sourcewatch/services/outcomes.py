@@ -31,6 +31,7 @@ def as_line(checked: Checked, standing: Standing, version: int | None, stored: M
     verdict, change = judgement.verdict, judgement.change
     where = stored.get(source.id)
     told = change if change is not None and change.told else None
+    second = {"second_hand": [_second_hand(m, stored) for m in checked.mirrors]} if checked.mirrors else {}
     return {
         "source": source.id,
         "parent": source.parent,
@@ -65,6 +66,25 @@ def as_line(checked: Checked, standing: Standing, version: int | None, stored: M
         "snapshot": where.path if where else None,
         "text_path": where.text_path if where else None,
         "ms": round(finding.seconds * 1000),
+        **second,
+    }
+
+
+def _second_hand(mirror: Checked, stored: Mapping[str, Stored]) -> dict[str, Any]:
+    """What a mirror showed while its source could not be read: evidence about the mirror alone."""
+    verdict, where = mirror.page.judgement.verdict, stored.get(mirror.source.id)
+    found = _sightings(mirror) if verdict.accessed else ()
+    return {
+        "source": mirror.source.id,
+        "url": mirror.source.url,
+        "checked_at": stamp(mirror.page.checked_at),
+        "verdict": verdict.word,
+        "accessed": verdict.accessed,
+        "rule": verdict.rule,
+        "evidence": verdict.evidence,
+        "new_version": mirror.page.judgement.changed,
+        "sightings": [{"quote": s.quote, "sighting": s.kind, "score": round(s.score, 3)} for s in found],
+        "snapshot": where.path if where else None,
     }
 
 

@@ -172,7 +172,7 @@ class Overviews:
         began, mark, last = monotonic(), self.marks.mark(), self.reviews.last()  # what is written now is seen again
         seen = view(self.settings, self.ledger, now, self.reviews.desk())
         lately = self.ledger.recovered_since(now - timedelta(days=RECOVERED_DAYS))
-        lines = [seen.line(s) for s in seen.sources.values()]
+        lines = [seen.line(s) for s in seen.sources.values() if s.mirror_of is None or not s.url]
         hosts = sorted({h for x in lines if (h := host_of(x.source))})
         languages = sorted({x.source.language for x in lines if x.source.language})
         needs = list(_needs(seen, lines))
@@ -300,7 +300,7 @@ def change_line(seen: View, change: OpenChange) -> ChangeLine:
         told=row.told,
         suppressed=row.suppressed,
         confirmed=row.confirmed_at is not None,
-        parent=seen.sources.get(source.parent) if source.parent else None,
+        parent=seen.sources.get(source.parent or source.mirror_of or ""),
         by_hand=row.by_hand,
         review=review if review is not None and review.holds else None,
         id=row.id,

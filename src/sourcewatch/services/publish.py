@@ -12,7 +12,7 @@ from ..domain import trend
 from ..domain.change import Sighting, SightingKind, unpack_edits
 from ..domain.errors import StorageError
 from ..domain.kept import ChangeRow, Quoted, VersionRow
-from ..domain.report import ChangeLine, ClaimLine, Line, Picture, QuoteGroup, QuoteLine, Report
+from ..domain.report import ChangeLine, ClaimLine, Line, Picture, QuoteGroup, QuoteLine, Report, SecondHand
 from ..domain.review import Desk, Review, Subject
 from ..domain.source import Quote, Settings, Source, SourceKind
 from ..domain.standing import Standing
@@ -28,7 +28,7 @@ MOST_CHANGES = 500  # newest first; a longer report is not read
 @dataclass(frozen=True, slots=True)
 class View:
     """Everything of the ledger that a report or an export needs, read once. *desk*: what editors decided; *shown*: the
-    figures of each page, by its id."""
+    figures of each page, *mirrors*: the copies of each source, by its id."""
 
     settings: Settings
     now: datetime
@@ -37,10 +37,27 @@ class View:
     quoted: Mapping[str, list[Quoted]]
     desk: Desk = UNDECIDED
     shown: Mapping[str, list[Source]] = field(default_factory=dict)
+    mirrors: Mapping[str, list[Source]] = field(default_factory=dict)
 
     def line(self, source: Source) -> Line:
-        parent = self.sources.get(source.parent) if source.parent else None
-        return Line(source, self.standings.get(source.id, Standing()), parent)
+        of = source.parent or source.mirror_of
+        standing = self.standings.get(source.id, Standing())
+        return Line(source, standing, self.sources.get(of) if of else None, second_hand=self._second(source, standing))
+
+    def _second(self, source: Source, standing: Standing) -> tuple[SecondHand, ...]:
+        """What was read, or could not be, in the source's place; nothing where the source itself can be read."""
+        if standing.failing_since is None or source.id not in self.mirrors:
+            return ()
+        lacks = tuple(f.alt or f.title or f.id for f in self.figures(source))
+        found = []
+        for mirror in self.mirrors[source.id]:
+            there = self.standings.get(mirror.id)
+            if there is not None and there.checked_at is not None:
+                own = {q.key for q in mirror.quotes}
+                held = sum(q.sighting.quote in own and q.sighting.stands for q in self.quoted.get(mirror.id, ()))
+                known = standing.last_accessed is not None
+                found.append(SecondHand(mirror, there, held, len(own), lacks, known))
+        return tuple(found)
 
     def figures(self, page: Source) -> list[Source]:
         return self.shown.get(page.id, [])
@@ -50,10 +67,25 @@ def view(settings: Settings, ledger: Ledger, now: datetime, desk: Desk = UNDECID
     """Read the ledger."""
     sources = known(settings, ledger)
     shown: dict[str, list[Source]] = {}
+    mirrors: dict[str, list[Source]] = {}
     for source in sources.values():
         if source.parent:
             shown.setdefault(source.parent, []).append(source)
-    return View(settings, now, sources, ledger.standings(now), ledger.newest_sightings(), desk, shown)
+        elif source.mirror_of:
+            mirrors.setdefault(source.mirror_of, []).append(source)
+    return View(settings, now, sources, ledger.standings(now), ledger.newest_sightings(), desk, shown, mirrors)
+
+
+def of_one(settings: Settings, ledger: Ledger, source: Source, now: datetime) -> Line:
+    """One source's line, with what was read second-hand in its place; nothing of the others is read."""
+    sources = known(settings, ledger)
+    about = [s for s in sources.values() if source.id in (s.id, s.parent, s.mirror_of)]
+    standings = {s.id: ledger.standing_of(s.id) for s in about}
+    versions = {s.id: standings[s.id].version for s in about if s.mirror_of}
+    quoted = {i: [Quoted(s, now, None) for s in ledger.sightings(v)] for i, v in versions.items() if v is not None}
+    shown = {source.id: [s for s in about if s.parent == source.id]}
+    mirrors = {source.id: [s for s in about if s.mirror_of == source.id]}
+    return View(settings, now, sources, standings, quoted, shown=shown, mirrors=mirrors).line(source)
 
 
 def known(settings: Settings, ledger: Ledger) -> dict[str, Source]:
@@ -89,7 +121,8 @@ def report(
     quotes, unverified = in_need(seen)
     changes = _changes(seen, ledger, since, snapshots)
     changed = {c.source.id for c in changes}
-    lines = [seen.line(s) for s in seen.sources.values() if s.url or s.id in seen.standings]
+    own = (s for s in seen.sources.values() if s.mirror_of is None)  # a mirror is told of on its source's line
+    lines = [seen.line(s) for s in own if s.url or s.id in seen.standings]
     failing = [x for x in lines if x.standing.failing_since is not None]
     recovered = ledger.recovered_since(since) if since else {}
     told = {g.source.id for g in unverified}
@@ -140,6 +173,8 @@ def in_need(seen: View) -> tuple[list[QuoteGroup], list[QuoteGroup]]:
     broken: list[QuoteGroup] = []
     unverified: list[QuoteGroup] = []
     for source in seen.settings.sources:
+        if source.mirror_of is not None:
+            continue  # what a copy holds is told with the quotes of its source
         known = {q.sighting.quote: q for q in seen.quoted.get(source.id, [])}
         lines = [_quote_line(seen, source, quote, known.get(quote.key)) for quote in source.quotes]
         need = [x for x in lines if x is not None and not x.sighting.stands and not _accepted(seen, x)]
@@ -162,10 +197,14 @@ def _quote_line(seen: View, source: Source, quote: Quote, known: Quoted | None) 
     of_figure = source.kind is SourceKind.FIGURE or bool(quote.figure)
     if not of_figure:
         standing = seen.standings.get(source.id, Standing())
-        if known is None:
-            return None
+        second, there = _there(seen, source, quote)
+        if known is None:  # the source was never read: at most a copy was
+            unseen = Sighting(quote.key, SightingKind.UNVERIFIED, reason="second-hand")
+            return QuoteLine(source, quote, unseen, None, None, second_hand=second, there=there) if there else None
         hand = standing.by_hand_by if standing.by_hand_at and known.seen_at >= standing.by_hand_at else ""
-        return QuoteLine(source, quote, known.sighting, known.seen_at, known.stood_at, by_hand=hand)
+        return QuoteLine(
+            source, quote, known.sighting, known.seen_at, known.stood_at, by_hand=hand, second_hand=second, there=there
+        )
     figure = source if source.kind is SourceKind.FIGURE else _named_figure(seen, source, quote)
     line = seen.line(figure) if figure is not None else None
     unread = line if line is not None and line.standing.failing_since else None
@@ -176,6 +215,15 @@ def _quote_line(seen: View, source: Source, quote: Quote, known: Quoted | None) 
     page = line.parent if line is not None else None
     on_page = seen.line(page) if page is not None else None
     return QuoteLine(source, quote, sighting, known.seen_at if known else None, None, unread, on_page, figure=line)
+
+
+def _there(seen: View, source: Source, quote: Quote) -> tuple[SecondHand | None, Sighting | None]:
+    """The first mirror that was read while the source could not be, and how it holds a quote of the source."""
+    for second in seen.line(source).second_hand:
+        for quoted in seen.quoted.get(second.mirror.id, ()):
+            if quoted.sighting.quote == quote.key and second.standing.last_accessed is not None:
+                return second, quoted.sighting
+    return None, None
 
 
 def _named_figure(seen: View, page: Source, quote: Quote) -> Source | None:
@@ -215,7 +263,7 @@ def _change_line(
         told=row.told,
         suppressed=row.suppressed,
         confirmed=row.confirmed_at is not None,
-        parent=seen.sources.get(source.parent) if source.parent else None,
+        parent=seen.sources.get(source.parent or source.mirror_of or ""),
         pictures=(_picture(before, snapshots), _picture(after, snapshots)),
         by_hand=row.by_hand,
         review=_standing_review(seen, Subject(source.id, after.record_id)),

@@ -68,13 +68,16 @@ class Runner:
     clock: Clock
     pages: dict[str, Source] = field(init=False)
     figures: dict[str, list[Source]] = field(init=False)
+    mirrors: dict[str, list[Source]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.pages = {s.id: s for s in self.settings.sources if s.address and s.kind is SourceKind.PAGE}
-        self.figures = {}
+        self.pages = {s.id: s for s in self.settings.sources if s.address and s.by_itself}
+        self.figures, self.mirrors = {}, {}
         for source in self.settings.sources:
             if source.parent and source.kind is SourceKind.FIGURE:
                 self.figures.setdefault(source.parent, []).append(source)
+            if source.mirror_of and source.address:
+                self.mirrors.setdefault(source.mirror_of, []).append(source)
 
     async def run(
         self,
@@ -221,8 +224,9 @@ class Pass:
         return line
 
     async def _one(self, source: Source) -> Mapping[str, Any]:
-        runner, declared = self.runner, self.runner.figures.get(source.id, ())
-        checked = await runner.keeper.waits(lambda: runner.checker.check(source, declared))
+        runner = self.runner
+        figures, mirrors = runner.figures.get(source.id, ()), runner.mirrors.get(source.id, ())
+        checked = await runner.keeper.waits(lambda: runner.checker.check(source, figures, mirrors))
         if isinstance(checked, Deferred):
             self.tally.deferred += 1
             await self._put_off(source, checked.until_at)

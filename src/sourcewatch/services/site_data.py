@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -21,7 +21,11 @@ NEVER = Standing()
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """All that the site's data needs, read once. *figures* are those of a page by its id."""
+    """All that the site's data needs, read once. *figures* are those of a page by its id.
+
+    *second*: by the id of a source that cannot be read, its mirrors that were asked, with how many quotes of how many
+    stand there.
+    """
 
     settings: Settings
     now: datetime
@@ -29,6 +33,7 @@ class Dates:
     standings: Mapping[str, Standing]
     figures: Mapping[str, list[Source]]
     shown: Mapping[int, VersionShown]
+    second: Mapping[str, list[tuple[Source, int, int]]] = field(default_factory=dict)
 
     def standing(self, source: Source) -> Standing:
         return self.standings.get(source.id, NEVER)
@@ -52,7 +57,16 @@ def read(settings: Settings, ledger: Ledger, rows: SiteRows, now: datetime) -> D
         if source.parent:
             figures.setdefault(source.parent, []).append(source)
     seen = {s.version for s in standings.values() if s.version is not None}
-    return Dates(settings, now, sources, standings, figures, rows.shown(seen))
+    second: dict[str, list[tuple[Source, int, int]]] = {}
+    for mirror in settings.sources:
+        there, original = standings.get(mirror.id), standings.get(mirror.mirror_of or "")
+        if there is None or there.checked_at is None or original is None or original.failing_since is None:
+            continue
+        own = {q.key for q in mirror.quotes}
+        quoted = rows.quoted(mirror.id, there.version) if own and there.version is not None else ()
+        held = sum(q.sighting.quote in own and q.sighting.stands for q in quoted)
+        second.setdefault(mirror.mirror_of or "", []).append((mirror, held, len(own)))
+    return Dates(settings, now, sources, standings, figures, rows.shown(seen), second)
 
 
 def memento_url(public_url: str, url: str | None, version: VersionShown) -> str | None:
@@ -71,7 +85,7 @@ def as_data(seen: Dates) -> dict[str, Any]:
     return {
         "generated_at": z(seen.now),
         "site": seen.settings.site.url,
-        "sources": {s.id: entry(seen, seen.sources[s.id]) for s in seen.settings.sources},
+        "sources": {s.id: entry(seen, seen.sources[s.id]) for s in seen.settings.sources if not s.unlisted},
     }
 
 
@@ -104,6 +118,23 @@ def entry(seen: Dates, source: Source) -> dict[str, Any]:
             for figure in seen.figures.get(source.id, ())
             if (there := seen.standing(figure)).failing_since is not None
         ],
+        "mirror_of": source.mirror_of,
+        "second_hand": [_second_hand(seen, source, *found) for found in seen.second.get(source.id, ())],
+    }
+
+
+def _second_hand(seen: Dates, source: Source, mirror: Source, held: int, sought: int) -> dict[str, Any]:
+    """What was read in the source's place: beside its date, never instead of it."""
+    there, zone = seen.standing(mirror), seen.settings.site.timezone
+    at = there.last_accessed
+    return {
+        "source": mirror.id,
+        "url": mirror.url,
+        "last_accessed": z(at),
+        "date": dates.local_day(at, zone).isoformat() if at else None,
+        "verdict": there.verdict.word if there.verdict else None,
+        "quotes": {"held": held, "sought": sought},
+        "lacks": [f.alt or f.title or f.id for f in seen.figures.get(source.id, ())],
     }
 
 
@@ -118,21 +149,28 @@ def _by_hand(standing: Standing, zone: str) -> dict[str, Any] | None:
 def citations(settings: Settings, ledger: Ledger, rows: SiteRows, now: datetime) -> list[Citation]:
     """Every declared page that has an address, in the order of sources.toml."""
     seen = read(settings, ledger, rows, now)
-    return [_cited(seen, s) for s in settings.sources if s.url and s.kind is SourceKind.PAGE]
+    return [_cited(seen, s) for s in settings.sources if s.url and s.kind is SourceKind.PAGE and not s.unlisted]
 
 
 def _cited(seen: Dates, source: Source) -> Citation:
     standing, zone, version = seen.standing(source), seen.settings.site.timezone, seen.version(source)
     hand = standing.by_hand_at
     person = (standing.by_hand_by, dates.local_day(hand, zone)) if hand else None
+    original = seen.sources.get(source.mirror_of or "")
+    copy_of = original.url or original.title if original else ""
+    copies = ((m.url or "", seen.standing(m).last_accessed) for m, _, _ in seen.second.get(source.id, ()))
+    second = next(((url, dates.local_day(at, zone)) for url, at in copies if at is not None), None)
     if standing.last_accessed is None:
-        return Citation(source, person[1], by=person[0]) if person else Citation(source)
+        by = {"accessed": person[1], "by": person[0]} if person else {}
+        return Citation(source, second_hand=second, copy_of=copy_of, **by)  # type: ignore[arg-type]
     return Citation(
         source,
         dates.local_day(standing.last_accessed, zone),
         hand=person,
         version_at=version.captured_at if version else None,
         memento=seen.memento(source) or "",
+        second_hand=second,
+        copy_of=copy_of,
     )
 
 

@@ -29,6 +29,7 @@ LABELS = {
         "captured": "存档时间",
         "verdict": "判定",
         "hand": "人工存档：{by} 读取并提供此页（原因：{reason}）；这是此人给出的日期，并非程序所读",
+        "second": "二手镜像：这是《{title}》的镜像，不是来源本身",
         "first": "最早",
         "prev": "上一版",
         "next": "下一版",
@@ -46,6 +47,7 @@ LABELS = {
         "captured": "Captured",
         "verdict": "Verdict",
         "hand": "By hand: {by} read this page and brought it (because: {reason}); the date is theirs, not a machine's",
+        "second": "Second-hand: a copy of “{title}”, not the source itself",
         "first": "first",
         "prev": "previous",
         "next": "next",
@@ -102,8 +104,17 @@ def _banner(house: House, links: Addresses, here: Memento, title: str) -> str:
         (say["verdict"], f"{word(here.verdict.word, site.language)} ({here.verdict.word})"),
     ]
     hand = f'<p class="hand">{escape(plain(say["hand"].format(**here.hand)))}</p>' if here.hand else ""
+    copied = _copied(house, here)
+    hand = f'<p class="hand">{escape(say["second"].format(title=plain(copied)))}</p>{hand}' if copied else hand
     terms = "".join(f"<dt>{escape(name)}</dt><dd>{escape(plain(value))}</dd>" for name, value in rows)
     return f"<header><p>{say['what']}</p><h1>{escape(title)}</h1>{hand}<dl>{terms}</dl></header>"
+
+
+def _copied(house: House, here: Memento) -> str:
+    """The title of what this is a second-hand copy of, or ""."""
+    titles = {s.id: s.title for s in house.settings.sources}
+    of = next((s.mirror_of for s in house.settings.sources if s.id == here.version.source), None)
+    return titles.get(of, of) if of else ""
 
 
 def _ways(say: Mapping[str, str], links: Addresses, known: Sequence[Memento], here: Memento) -> str:

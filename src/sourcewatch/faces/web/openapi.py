@@ -63,7 +63,14 @@ _ENTRY = {
     "dead": YES_NO,
     "memento": _or_null(TEXT),
     "unread": _list(_object(url=_or_null(TEXT), alt=TEXT, verdict=_or_null(VERDICT), since=TIME)),
-}
+    "mirror_of": _or_null(TEXT),
+    "second_hand": _list(
+        _object(
+            source=TEXT, url=_or_null(TEXT), last_accessed=_or_null(TIME), date=_or_null(DAY),
+            verdict=_or_null(VERDICT), quotes=_object(held=NUMBER, sought=NUMBER), lacks=_list(TEXT),
+        )
+    ),
+}  # fmt: skip
 _SOURCE = {
     "id": TEXT,
     "kind": _words(SourceKind),

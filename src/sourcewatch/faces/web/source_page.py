@@ -37,14 +37,16 @@ def _source(request: Request, now: datetime) -> Response:
     sources = publish.known(house.settings, house.ledger)
     spans = house.ledger.spans(source.id)
     figures = [Line(f, house.ledger.standing_of(f.id), source) for f in sources.values() if f.parent == source.id]
-    standing, parent = house.ledger.standing_of(source.id), sources.get(source.parent or "")
+    standing, parent = house.ledger.standing_of(source.id), sources.get(source.parent or source.mirror_of or "")
+    mirrors = [Line(m, house.ledger.standing_of(m.id), source) for m in sources.values() if m.mirror_of == source.id]
+    seen = publish.of_one(house.settings, house.ledger, source, now)
     versions = house.ledger.versions(source.id)
     history = house.reviews.history(source.id)
     record = next((v.record_id for v in versions if v.id == standing.version), "")
     about = [r for r in history if r.subject.record == record]
     newest = [s for s in spans if not s.by_hand and not s.void]
     return show(
-        request, "source.html.j2", source=source, line=Line(source, standing, parent), now=now, parent=parent,
+        request, "source.html.j2", source=source, line=seen, now=now, parent=parent, mirrors=mirrors,
         strip=strip(spans, now), width=WIDTH, height=HEIGHT, kind_of=kind_of,
         spans=spans[::-1][:MOST_CHECKS], checks=sum(s.n for s in spans), figures=figures, versions=versions[::-1],
         most_versions=MOST_VERSIONS, dropped=house.archive.dropped(source.id), last=newest[-1] if newest else None,
