@@ -173,6 +173,23 @@ def test_a_group_that_cannot_be_finished_is_taken_back(s3: str, way: Way, number
     assert not [n for n in GROUP if n.endswith(".warc.gz") and store.find(f"{PLACE}/{n}")]
 
 
+def test_a_group_that_was_kept_while_nobody_heard_of_it_goes_before_the_next_one_comes(s3: str, way: Way) -> None:
+    store, lost = new_bucket(s3, way.endpoint).store, False
+
+    def fails(method: str, path: str) -> int | None:
+        nonlocal lost
+        lost = lost or path.endswith(".warc.gz")
+        return -1 if path.endswith(".warc.gz") and method == "PUT" else 503 if lost else None
+
+    way.fails = fails
+    with pytest.raises(StorageError, match="cannot be written"):
+        store.put_together(PLACE, GROUP)
+    way.fails = lambda method, path: None
+    assert len(names(store)) == 3, "all of it is there, and whoever asked was told that it is not"
+    other = {name.replace("0305Z", "0306Z"): data for name, data in GROUP.items()}
+    assert store.put_together(PLACE, other) and names(store) == [f"{PLACE}/{name}" for name in other]
+
+
 def test_a_put_whose_answer_was_lost_is_ours_when_it_is_asked_again(s3: str, way: Way) -> None:
     store = new_bucket(s3, way.endpoint).store
     way.fails = lambda method, path: -1 if method == "PUT" else None

@@ -51,6 +51,7 @@ class BucketStore:
         self._store = store
         self._shown = shown
         self._clock = clock
+        self._unfinished: list[Sequence[str]] = []  # groups that could not be taken back while the bucket was ill
 
     @classmethod
     def of(cls, storage: str, environ: Mapping[str, str], clock: Callable[[], datetime] = _now) -> BucketStore:
@@ -142,6 +143,9 @@ class BucketStore:
         """The last name is given to whoever creates the first; the group is listed when the last one is there."""
         names = [f"{folder}/{name}" for name in files]
         contents = list(files.values())
+        unfinished, self._unfinished = self._unfinished, []
+        for left in unfinished:
+            self._take_back(left)
         if not self.put(names[0], contents[0]):
             return False
         try:
@@ -154,9 +158,15 @@ class BucketStore:
         return not taken
 
     def _take_back(self, names: Sequence[str]) -> None:
-        with suppress(StorageError):  # what stays is half a group: nobody sees it
-            for name in reversed(names):
-                self.delete([name])
+        try:
+            self._remove(names)
+        except StorageError:
+            self._unfinished.append(names)
+
+    def _remove(self, names: Sequence[str]) -> None:
+        """The last first: what stays then is half a group, and nobody sees it."""
+        for name in reversed(names):
+            self.delete([name])
 
     def delete(self, names: Iterable[str]) -> None:
         those = list(names)
