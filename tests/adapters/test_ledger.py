@@ -12,6 +12,7 @@ from sqlalchemy import Engine, func, select
 
 from sourcewatch.adapters import tables as t
 from sourcewatch.adapters.ledger import Ledger
+from sourcewatch.adapters.site_rows import SiteRows
 from sourcewatch.domain.capture import Capture, Exchange, Failure
 from sourcewatch.domain.change import (
     Change,
@@ -199,12 +200,18 @@ def test_a_figure_seen_on_a_page_never_overwrites_the_editors_row(ledger: Ledger
     ]
 
 
-def test_the_best_that_a_quote_ever_had_is_remembered(ledger: Ledger) -> None:
+def test_a_quote_last_stood_when_a_check_last_saw_a_version_that_has_it(ledger: Ledger, engine: Engine) -> None:
     run = ledger.begin_run(AT, "t", "0")
-    ledger.keep(run, [[new("one", AT, sightings=[Sighting("q", SightingKind.VERBATIM, 1.0)])]])
-    ledger.keep(run, [[new("two", AT + HOUR, sightings=[Sighting("q", SightingKind.NOT_FOUND)])]])
+    [[one]] = ledger.keep(run, [[new("one", AT, sightings=[Sighting("q", SightingKind.VERBATIM, 1.0)])]])
+    ledger.keep(run, [[same(one, AT + HOUR)]])
+    ledger.keep(run, [[failed("server_error", AT + 2 * HOUR)]])
+    [standing] = ledger.newest_sightings()["a"]
+    assert (standing.seen_at, standing.stood_at) == (AT, AT + HOUR)
+    [[two]] = ledger.keep(run, [[new("two", AT + 3 * HOUR, sightings=[Sighting("q", SightingKind.NOT_FOUND)])]])
+    ledger.keep(run, [[same(two, AT + 4 * HOUR)]])
     [quoted] = ledger.newest_sightings()["a"]
-    assert quoted.sighting.kind is SightingKind.NOT_FOUND and quoted.stood_at == AT
+    assert quoted.sighting.kind is SightingKind.NOT_FOUND and quoted.stood_at == AT + HOUR
+    assert two is not None and SiteRows(engine).quoted("a", two) == [quoted]
 
 
 def test_a_hosts_probe_is_forgotten_after_a_day(ledger: Ledger) -> None:

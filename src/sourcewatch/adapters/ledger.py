@@ -41,6 +41,7 @@ from .fence import make_sure
 from .incident_rows import settle_run
 from .outbox import post, post_confirmed
 from .spans import OWN_ADDRESS, SPANS, span_of
+from .stood import last_stood
 from .versions import VERSIONS, version_of
 
 PROBE_LASTS = timedelta(days=1)
@@ -447,20 +448,12 @@ class Ledger:
             return [change_of(row) for row in c.execute(query)]
 
     def newest_sightings(self) -> dict[str, list[Quoted]]:
-        """For each source the sightings of its newest version, with the best sighting that each quote ever had."""
+        """For each source the sightings of its newest version, with when each quote last stood."""
         with storage("reading sightings"), self._engine.connect() as c:
             newest = _newest_at_their_addresses()
-            s = t.sightings.c
-            stood = {
-                (r.source, r.quote): r.at
-                for r in c.execute(
-                    select(s.source, s.quote, func.max(s.seen_at).label("at"))
-                    .where(s.kind.in_(("verbatim", "typographic", "variant")))
-                    .group_by(s.source, s.quote)
-                )
-            }
+            stood = last_stood(c)
             found: dict[str, list[Quoted]] = {}
-            for r in c.execute(select(t.sightings).where(s.version.in_(newest))):
+            for r in c.execute(select(t.sightings).where(t.sightings.c.version.in_(newest))):
                 sighting = sighting_of(r.quote, r.kind, r.score, r.facts)
                 found.setdefault(r.source, []).append(Quoted(sighting, r.seen_at, stood.get((r.source, r.quote))))
             return found

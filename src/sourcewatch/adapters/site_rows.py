@@ -7,9 +7,9 @@ from datetime import datetime
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, event, func, select
+from sqlalchemy import Connection, Engine, Row, event, select
 
-from ..domain.change import STANDS, sighting_of
+from ..domain.change import sighting_of
 from ..domain.check import Span
 from ..domain.kept import ChangeRow, Quoted
 from ..domain.memento import Dropped, VersionListed, VersionShown
@@ -17,6 +17,7 @@ from . import tables as t
 from .change_rows import CHANGES, change_of
 from .database import storage
 from .spans import SPANS, span_of
+from .stood import last_stood
 from .versions import VERSIONS, version_of
 
 MOST_NAMES = 500  # SQLite takes 32,766 variables in a statement, PostgreSQL 65,535
@@ -79,12 +80,13 @@ class SiteRows:
 
     def quoted(self, source: str, version: int) -> list[Quoted]:
         """How a version holds the quotes of its source, and when each of them last stood in any version."""
-        s = t.sightings.c
-        stood = select(s.quote, func.max(s.seen_at).label("at")).where(s.source == source, s.kind.in_(STANDS))
+        query = select(t.sightings).where(t.sightings.c.version == version).order_by(t.sightings.c.quote)
         with storage("reading sightings"), self._engine.connect() as c:
-            at = {row.quote: row.at for row in c.execute(stood.group_by(s.quote))}
-            found = c.execute(select(t.sightings).where(s.version == version).order_by(s.quote))
-            return [Quoted(sighting_of(r.quote, r.kind, r.score, r.facts), r.seen_at, at.get(r.quote)) for r in found]
+            stood = last_stood(c, source)
+            return [
+                Quoted(sighting_of(r.quote, r.kind, r.score, r.facts), r.seen_at, stood.get((source, r.quote)))
+                for r in c.execute(query)
+            ]
 
     def changes(self, source: str | None, since: datetime | None, after: int | None, most: int) -> list[ChangeRow]:
         """Changes of which something is told, first seen at or after *since*."""
