@@ -59,12 +59,20 @@ class Browser:
             await self._engine.end()
         await self._stack.aclose()
 
+    async def look(self) -> str:
+        """Start it, and say what it is and how it is kept apart. Raises AbsentError."""
+        engine = await self._at_hand()
+        apart = [f"as {chromium.USER}"] * engine.own_user + ["in its own sandbox"] * engine.sandboxed
+        return f"{engine.version}, {', '.join(apart)}"
+
     async def render(self, request: Request, capture: Capture) -> Capture | Unrendered:
         """Read the page of *capture* once more, with its scripts: the same capture with its view and `dom`.
 
         Where scripts led to another address, its answer is the last exchange. A page that takes longer than a fetch
         may, or brings the browser down, is Unrendered.
         """
+        if request.headers:  # the browser would send them along redirects, to whomever these name
+            return Unrendered("headers of its own go to its origin alone, which a browser cannot promise")
         host = urlsplit(capture.final_url).hostname or ""
         if self._hosts.deferred_s(host) > MOST_WAIT_S:
             return Unrendered(f"{host} wishes to be left alone")
@@ -76,15 +84,15 @@ class Browser:
             async with self._hosts.turn(host) as wish:
                 if wish is not None:
                     return Unrendered(f"{host} wishes to be left alone")
-                return await self._read(engine, request, capture)
+                return await self._read(engine, capture)
 
-    async def _read(self, engine: chromium.Chromium, request: Request, capture: Capture) -> Capture | Unrendered:
+    async def _read(self, engine: chromium.Chromium, capture: Capture) -> Capture | Unrendered:
         engine.pages += 1
         engine.reading += 1
         page = Page(engine.browser, self._proxy_causes(), self._policy, self._render, self._user_agent)
         try:
             async with asyncio.timeout(self._policy.deadline_s):
-                dom, view, last = await page.read(request, capture)
+                dom, view, last = await page.read(capture)
         except TimeoutError:
             return Unrendered(f"the browser was not done with it after {self._policy.deadline_s:g} s")
         except CrashedError as error:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag, urlsplit
 
-from ..domain.capture import BrokenPicture, Capture, Exchange, Request, Unloaded, View
+from ..domain.capture import BrokenPicture, Capture, Exchange, Unloaded, View
 from ..domain.source import FetchPolicy, RenderPolicy
 from .guard_proxy import CAUSE
 
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 WIDTH_PX, HEIGHT_PX = 1280, 900
 MOST_HEIGHT_PX = 10_000  # of a screenshot: one page made a PNG of 38,780 px (measured)
 MOST_SCREENS = 15  # scrolled through: pictures further down are loaded by whoever reads that far
-LOADS_WITHIN_S, QUIET_S, SETTLES_WITHIN_S, SHOT_WITHIN_S = 15.0, 0.5, 3.0, 10.0
+LOADS_WITHIN_S, QUIET_S, SETTLES_WITHIN_S, SHOT_WITHIN_S, BODY_WITHIN_S = 15.0, 0.5, 3.0, 10.0, 3.0
 MOST_PARTS, MOST_PARTS_BYTES = 400, 30_000_000
 MOST_TOLD, MOST_CHARS = 100, 400
-NOT_LOADED = frozenset({"net::ERR_ABORTED"})  # a page that changed its mind, not a part that failed
+CLOSED = "a window that it opened was closed"
+NOT_LOADED = frozenset({"net::ERR_ABORTED", "net::ERR_BLOCKED_BY_CLIENT"})  # by the page, or by us
 
 PICTURES = """(most) => [...document.images]
   .filter((i) => i.complete && i.naturalWidth === 0 && (i.currentSrc || i.src))
@@ -43,6 +44,7 @@ class CrashedError(Exception):
 class _Heard:
     """What a page did while it was read."""
 
+    let: int = 0
     asked: int = 0
     ended: int = 0
     at: float = field(default_factory=time.monotonic)
@@ -71,13 +73,14 @@ class Page:
         self._user_agent = user_agent
         self._heard = _Heard()
         self._context: BrowserContext | None = None
+        self._tab: Tab | None = None
 
     async def close(self) -> None:
         if self._context is not None:
             with contextlib.suppress(Exception):  # the browser is gone: so is the context
                 await self._context.close()
 
-    async def read(self, request: Request, capture: Capture) -> tuple[bytes, View, Exchange | None]:
+    async def read(self, capture: Capture) -> tuple[bytes, View, Exchange | None]:
         """The document as it stands in the end, what was seen, and the last answer where scripts led elsewhere.
 
         Raises CrashedError. Takes as long as the page likes: the caller bounds it.
@@ -85,7 +88,7 @@ class Page:
         from playwright.async_api import Error
 
         started, heard = time.perf_counter(), self._heard
-        reading = asyncio.ensure_future(self._seen(request, capture))
+        reading = asyncio.ensure_future(self._seen(capture))
         crash = asyncio.ensure_future(heard.crashed.wait())
         try:
             await asyncio.wait({reading, crash}, return_when=asyncio.FIRST_COMPLETED)
@@ -113,12 +116,13 @@ class Page:
         return dom, view, last
 
     async def _seen(
-        self, request: Request, capture: Capture
+        self, capture: Capture
     ) -> tuple[bytes, list[BrokenPicture], bytes, list[Exchange], Exchange | None]:
-        tab = await self._opened(request, capture)
+        tab = await self._opened(capture)
         main = await tab.goto(capture.final_url, wait_until="domcontentloaded", timeout=0)
         await self._loaded(tab)
         await self._scrolled(tab)
+        await tab.evaluate("window.stop()")  # what has not come by now is not waited for
         broken = [
             BrokenPicture(url[:2_000], alt[:MOST_CHARS], found.code if (found := self._heard.unloaded.get(url)) else "")
             for url, alt in await tab.evaluate(PICTURES, MOST_TOLD)
@@ -130,7 +134,7 @@ class Page:
         last = await self._arrived(tab, main, capture)
         return dom, broken, screenshot, await self._parts(last.url if last else capture.final_url), last
 
-    async def _opened(self, request: Request, capture: Capture) -> Tab:
+    async def _opened(self, capture: Capture) -> Tab:
         self._context = context = await self._browser.new_context(
             user_agent=self._user_agent,
             viewport={"width": WIDTH_PX, "height": HEIGHT_PX},
@@ -152,21 +156,22 @@ class Page:
         tab.on("response", self._answered)
         tab.on("console", lambda m: self._complained(m.text) if m.type == "error" else None)
         tab.on("pageerror", lambda error: self._complained(str(error)))
-        if request.headers:
-            await self._with_headers(tab, request, capture)
+        await context.route("**/*", self._let)
+        self._tab = tab
         return tab
 
-    async def _with_headers(self, tab: Tab, request: Request, capture: Capture) -> None:
-        """The source's own headers go to its origin alone, as in every fetch."""
-        origin = urlsplit(request.url)[:2]
-        own = {h.name.lower(): h.value for h in request.headers}
-        if urlsplit(capture.final_url)[:2] != origin:
-            return
-
-        async def go_on(route: Route) -> None:
-            await route.continue_(headers={**route.request.headers, **own})
-
-        await tab.route(lambda url: urlsplit(url)[:2] == origin, go_on)
+    async def _let(self, route: Route) -> None:
+        """A page may ask for so many parts, and a window that it opened for none."""
+        frame = route.request.frame if not route.request.is_navigation_request() else None
+        heard, popup = self._heard, frame is not None and frame.page is not self._tab
+        heard.let += not popup
+        if popup or heard.let > MOST_PARTS:
+            heard.note(
+                "a window that it opened was closed" if popup else f"only its first {MOST_PARTS} parts were asked for"
+            )
+            await route.abort("blockedbyclient")
+        else:
+            await route.continue_()
 
     def _aside(self, doing: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(doing)
@@ -178,7 +183,7 @@ class Page:
             with contextlib.suppress(Exception):  # it may have closed by itself
                 await popup.close()
 
-        self._heard.note("a window that it opened was closed")
+        self._heard.note(CLOSED)
         self._aside(close())
 
     async def _dismissed(self, dialog: Dialog) -> None:
@@ -219,10 +224,7 @@ class Page:
             return
         if response.status >= 400:
             self._unloaded(response.url, response.request.resource_type, f"HTTP {response.status}")
-        if len(self._heard.answers) < MOST_PARTS:
-            self._heard.answers.append(response)
-        else:
-            self._heard.note(f"of its parts only the first {MOST_PARTS} are kept")
+        self._heard.answers.append(response)
 
     def _unloaded(self, url: str, kind: str, code: str) -> None:
         if len(self._heard.unloaded) < MOST_TOLD:
@@ -283,32 +285,26 @@ class Page:
 
     async def _parts(self, main_url: str) -> list[Exchange]:
         """The answers that the page was made of, whole ones only, within bounds."""
-        found: dict[str, Exchange] = {}
-        size = 0
+        wanted: dict[str, Response] = {}
         for response in self._heard.answers:
             url = urldefrag(response.url).url
-            if (
-                url == main_url
-                or url in found
-                or not url.startswith(("http:", "https:"))
-                or 300 <= response.status < 400
-            ):
-                continue
-            exchange = await _exchange(response)
-            if exchange is None:
-                continue
-            size += len(exchange.body)
-            if size > MOST_PARTS_BYTES:
-                self._heard.note(f"of its parts only the first {MOST_PARTS_BYTES // 1_000_000} MB are kept")
-                break
-            found[url] = exchange
-        return list(found.values())
+            if url != main_url and url.startswith(("http:", "https:")) and not 300 <= response.status < 400:
+                wanted.setdefault(url, response)
+        read = await asyncio.gather(*(_exchange(response) for response in list(wanted.values())[:MOST_PARTS]))
+        found: list[Exchange] = []
+        for exchange in read:
+            if exchange is not None:
+                if sum(len(e.body) for e in found) + len(exchange.body) > MOST_PARTS_BYTES:
+                    self._heard.note(f"of its parts only the first {MOST_PARTS_BYTES // 1_000_000} MB are kept")
+                    break
+                found.append(exchange)
+        return found
 
 
 async def _exchange(response: Response) -> Exchange | None:
     """A response as the browser tells it: its body decoded, its head without what the coding said."""
     try:
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(BODY_WITHIN_S):
             await response.finished()
             body = await response.body()
             headers = await response.headers_array()

@@ -32,6 +32,8 @@ def examine(config: Path, data: Path | None) -> Iterator[Finding]:
     yield True, "configuration", f"{config}: {len(settings.sources)} sources, no fault"
     yield from _storage(config, data)
     yield _trust(settings)
+    if any(source.render != "never" for source in settings.sources):
+        yield wiring.browser_here(settings)
     yield from _network(settings)
 
 

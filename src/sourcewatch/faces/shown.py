@@ -9,7 +9,7 @@ from typing import Any
 from ..analysis.excerpt import as_terminal, parts_of, plain, shortened
 from ..analysis.phrases import word
 from ..analysis.voice import Voice
-from ..domain.change import Drift, Edit, Sighting
+from ..domain.change import Drift, Edit, PictureChange, Sighting
 from ..domain.check import Span
 from ..domain.kept import ChangeRow, DueRow, VersionRow
 from ..domain.memento import Dropped
@@ -157,6 +157,17 @@ def _hand(span: Span) -> str:
     return f" BY HAND by {plain(str(span.facts.get('by', '')))}" if span.by_hand else ""
 
 
+def _seen_by(view: Mapping[str, Any] | None) -> list[str]:
+    """What a browser told of the page that it read."""
+    if not view:
+        return []
+    out = [f"  read by {view['read_by']} in {view['ms']} ms"]
+    out += [f"  not loaded: {u['kind']} {u['url']} ({u['code']})" for u in view["unloaded"]]
+    out += [f"  broken picture: {b['alt'] or b['url']} ({b['code'] or 'no code'})" for b in view["broken"]]
+    out += [f"  console: {words}" for words in view["errors"]]
+    return out + [f"  {words}" for words in view["notes"]]
+
+
 def last_check(span: Span) -> str:
     """The newest row: verdict, rule, evidence, the way that led to the answer, its figures."""
     out = [
@@ -166,6 +177,7 @@ def last_check(span: Span) -> str:
     out += [f"  {hop['status']} {hop['url']}" for hop in span.facts.get("hops", [])]
     out += [f"  {event}" for event in span.facts.get("events", [])]
     out += [f"  figure {e['id']}, {e['verdict']}: {e['alt'] or e['url']}" for e in span.facts.get("embeds", [])]
+    out += _seen_by(span.facts.get("browser"))
     if certificate := span.facts.get("certificate"):
         issued = f"issued by {certificate['issuer']}, until {certificate['not_after']}"
         out.append(f"  certificate of {certificate['subject']}, {issued}")
@@ -181,7 +193,9 @@ def sightings(found: Sequence[Sighting], quotes: Mapping[str, str]) -> str:
     return "\n".join(out)
 
 
-def weighed(row: ChangeRow, edits: Sequence[Edit], title: tuple[str, str] | None) -> str:
+def weighed(
+    row: ChangeRow, edits: Sequence[Edit], title: tuple[str, str] | None, picture: PictureChange | None = None
+) -> str:
     """The newest change, each edit with the rule that suppressed it or with "told"."""
     state = f"confirmed {row.confirmed_at:%Y-%m-%d %H:%M}Z" if row.confirmed_at else "not confirmed yet"
     out = [
@@ -191,6 +205,9 @@ def weighed(row: ChangeRow, edits: Sequence[Edit], title: tuple[str, str] | None
     ]
     if title:
         out.append(f"  title: {plain(title[0])} → {plain(title[1])}")
+    if picture:
+        voice = Voice("en", "UTC")
+        out += [f"  {words}" for words in (voice.looks(picture), *map(voice.box, picture.regions))]
     for edit in edits:
         out.append(f"  {edit.suppressed_by or 'told':16} {as_terminal(shortened(parts_of(edit)))}")
     return "\n".join(out)

@@ -168,6 +168,25 @@ def mirror(house: House, at: datetime) -> None:
     house.queue.sync(house.settings.sources, house.settings.site.timezone, at)
 
 
+def browser_here(settings: Settings) -> tuple[bool, str, str]:
+    """Whether there is a browser for the sources that ask for one, as `doctor` tells it."""
+    import asyncio
+
+    from ..adapters.browser import Browser
+    from ..adapters.chromium import AbsentError
+    from ..adapters.guard import Guard
+    from ..adapters.hosts import Hosts
+
+    async def look() -> str:
+        async with Browser(Guard(), Hosts({}), settings.fetch, settings.render, user_agent="") as browser:
+            return await browser.look()
+
+    try:
+        return True, "browser", asyncio.run(look())
+    except AbsentError as error:
+        return False, "browser", f"{error}; pages that ask for one are read by plain HTTP"
+
+
 def user_agent(settings: Settings) -> str:
     """Names the product, the site that asks, and whom to write to."""
     about = "; ".join(filter(None, (f"+{settings.site.url}" if settings.site.url else "", settings.fetch.contact)))

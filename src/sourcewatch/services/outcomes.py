@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ..domain.capture import Capture, Deferred
-from ..domain.change import Sighting, SightingKind
+from ..domain.capture import Capture, Deferred, Fetched
+from ..domain.change import Sighting, SightingKind, picture_facts
 from ..domain.kept import Stored
 from ..domain.source import Source, SourceKind
 from ..domain.standing import Standing
@@ -55,6 +55,7 @@ def as_line(checked: Checked, standing: Standing, version: int | None, stored: M
             "kept": round(told.drift.kept, 4),
             "novelty": round(told.drift.novelty, 4),
             "extent": told.drift.extent,
+            "picture": picture_facts(told.picture) if told.picture else None,
         },
         "confirmed": None if told is None else False,
         "significance": told.significance if told else None,
@@ -65,6 +66,7 @@ def as_line(checked: Checked, standing: Standing, version: int | None, stored: M
         "embeds": [{"url": f.embed.url, "verdict": f.finding.judgement.verdict.word} for f in checked.figures],
         "snapshot": where.path if where else None,
         "text_path": where.text_path if where else None,
+        "browser": _browser(finding.fetched),
         "ms": round(finding.seconds * 1000),
         **second,
     }
@@ -86,6 +88,11 @@ def _second_hand(mirror: Checked, stored: Mapping[str, Stored]) -> dict[str, Any
         "sightings": [{"quote": s.quote, "sighting": s.kind, "score": round(s.score, 3)} for s in found],
         "snapshot": where.path if where else None,
     }
+
+
+def _browser(fetched: Fetched) -> str | None:
+    """Which browser read the page, or None for plain HTTP."""
+    return fetched.view.browser if isinstance(fetched, Capture) and fetched.view else None
 
 
 def as_deferred(source: Source, deferred: Deferred) -> dict[str, Any]:

@@ -70,6 +70,8 @@ class Replay:
         """The bytes of a memento. Raises StorageError when they cannot be read or decoded."""
         version = memento.version
         answer = self.snapshots.exchange(version.path, version.offset)
+        if answer.dom:  # what was read: the raw answer is a shell that scripts fill, and none run here
+            return Archived("text/html; charset=utf-8", answer.dom)
         codings = [c.strip().lower() for value in answer.all_headers("content-encoding") for c in value.split(",")]
         payload = unpack(answer.body, [c for c in codings if c], most_bytes=MOST_UNPACKED_BYTES)
         if payload.fault is not None:
@@ -77,6 +79,10 @@ class Replay:
         named = answer.header("content-type")
         sound = bool(named) and named.isascii() and named.isprintable()
         return Archived(named if sound else _type_of(payload.data, answer.url), payload.data)
+
+    def screenshot(self, memento: Memento) -> bytes:
+        """The whole page as a browser showed it, a PNG, or b"" where none did. Raises StorageError."""
+        return self.snapshots.screenshot(memento.version.path)
 
 
 def replay(settings: Settings, archive: Archive, snapshots: Snapshots) -> Replay:
