@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from panels import dashboard, sent
 from site_of_pages import Site, page, row, serving, write_sources
 from sourcewatch.analysis import render
 from sourcewatch.analysis.diff import apply, edits
@@ -231,6 +232,35 @@ def test_another_picture_under_the_same_address_is_a_change_of_figures(
     told = "".join(p.text for e in change.edits for p in e.parts)
     assert change.significance == "figures" and change.source.parent == "article"
     assert hashlib.sha256(picture).hexdigest() in told and hashlib.sha256(other).hexdigest() in told
+
+
+def test_a_figure_that_was_encoded_again_is_no_new_version_and_is_counted(site: Site, watch: Watch) -> None:
+    site.pages["/p"] = page("P", ARTICLE + FIGURE.format(src="/panel"))
+    for n, kind in enumerate(("PNG", "WEBP", "JPEG")):
+        site.pages["/panel"] = (200, {"Content-Type": f"image/{kind.lower()}"}, sent(dashboard(), kind, quality=80))
+        watch.passes(row("article", site.url("/p")), days(n))
+    figure = watch.ask(lambda h: h.ledger.figures())[0].id
+    first, again, third = watch.ask(lambda h: h.ledger.spans(figure))
+    assert (first.new_version, again.new_version, third.new_version) == (True, False, False)
+    assert again.verdict.rule == third.verdict.rule == "same-picture" and again.verdict.accessed
+    assert again.verdict.evidence.endswith("PNG 640 × 360 px → WEBP 640 × 360 px")
+    assert not watch.ask(lambda h: h.ledger.changes_since(None, figure))
+
+
+def test_a_changed_digit_in_a_figure_is_boxed_in_report_and_archive(site: Site, watch: Watch) -> None:
+    site.pages["/p"] = page("P", ARTICLE + FIGURE.format(src="/panel"))
+    for n, rate in enumerate(("87.3%", "81.3%")):
+        site.pages["/panel"] = (200, {"Content-Type": "image/jpeg"}, sent(dashboard(rate), "JPEG", quality=80))
+        watch.passes(row("article", site.url("/p")), days(n))
+    report = watch.ask(lambda h: publish.report(h.settings, h.ledger, days(1), START, h.snapshots))
+    [change] = report.changes
+    assert change.picture is not None
+    [box] = change.picture.regions
+    assert 215 <= box.x <= 250 and box.width < 40
+    html, md = render.html(report, "en"), render.markdown(report, "zh-CN")
+    assert html.count(f'<rect x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}"/>') == 2
+    assert f"px at {box.x}, {box.y}" in html and f"左 {box.x}、上 {box.y} 起" in md
+    assert '"regions": [' in render.as_json(report)
 
 
 def test_redirects_are_followed_and_every_hop_is_in_the_snapshot(site: Site, watch: Watch) -> None:

@@ -172,6 +172,8 @@ def _whole(model: FileModel, environ: Mapping[str, str], selector_error: Callabl
             if carrier not in sources:
                 yield ("claim", i, "carriers"), f"{carrier!r} is not a source of this file"
     for i, source in enumerate(model.source):
+        if source.watch == "picture" and not model.render.screenshot:
+            yield ("source", i, "watch"), "needs screenshots, and [render] says screenshot = false"
         yield from _row_faults(i, source, sources, claims)
         yield from _row_environment(i, source, environ, selector_error)
 
@@ -197,6 +199,10 @@ def _row_faults(i: int, row: SourceModel, sources: Mapping[str, SourceModel], cl
         yield ("source", i, "cron"), "every and cron exclude each other"
     if row.slowest is not None and (row.every is None or row.slowest < row.every):
         yield ("source", i, "slowest"), "is the longest interval that its own `every` may grow to"
+    if row.render != "never" and row.headers:
+        yield ("source", i, "render"), "headers of its own would follow a browser's redirects to other hosts"
+    if row.watch == "picture" and row.kind == "page" and row.render != "always":
+        yield ("source", i, "watch"), 'how a page looks is known only by a browser: write render = "always" too'
     seen: set[tuple[str, str, str, str]] = set()
     for j, quote in enumerate(row.quote):
         same = (quote.exact, quote.prefix, quote.suffix, quote.figure)
@@ -323,4 +329,5 @@ def _source(row: SourceModel, tier: Tier, environ: Mapping[str, str], zone: Zone
         slowest_s=row.slowest or (tier.slowest_s if row.every is None else None),
         pause=_rest(row.pause, zone),
         mute=_rest(row.mute, zone),
+        watch=row.watch,
     )

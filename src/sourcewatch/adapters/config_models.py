@@ -140,6 +140,7 @@ class SourceModel(Row):
     select: str = ""
     ignore: list[str] = []
     render: Literal["never", "auto", "always"] = "never"
+    watch: Literal["text", "picture"] = "text"
     embeds: Literal["all", "none"] = "all"
     robots_override: str = ""
     dates: dict[str, str] = {}

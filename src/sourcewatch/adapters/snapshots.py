@@ -113,6 +113,14 @@ class Snapshots:
         except (UnreadableError, OSError, ValueError) as error:
             raise UnreadableError(f"the snapshot {path} cannot be read back: {error}") from error
 
+    def screenshot(self, path: str) -> bytes:
+        """What a browser saw of a snapshot's page, a PNG; b"" where none was kept. Raises UnreadableError."""
+        try:
+            with self._store.open(path) as file:
+                return warc.read_screenshot(file)
+        except (UnreadableError, OSError, ValueError) as error:
+            raise UnreadableError(f"the screenshot in {path} cannot be read back: {error}") from error
+
 
 def _stored(path: str, text_path: str, at: datetime, capture: Capture, where: warc.Placed) -> Stored:
     answer = capture.answer

@@ -22,6 +22,7 @@ from warcio.warcwriter import WARCWriter
 from ..domain.capture import Exchange, Failure, View
 from ..domain.kept import Note, Revisit
 
+_WHOLE_PAGE = "urn:fullPage:"  # as Webrecorder's crawlers name a screenshot of all of a page
 _PROFILE = "http://netpreserve.org/warc/1.1/revisit/"
 _CHUNKED = re.compile(rb"(?im)^transfer-encoding(?=[ \t]*:)")
 
@@ -117,7 +118,7 @@ class Writer:
         }
         self.metadata(url, at, told, concurrent_to=page)
         if view.screenshot:
-            shot = Exchange(f"urn:fullPage:{url}", 0, (("Content-Type", "image/png"),), view.screenshot)
+            shot = Exchange(f"{_WHOLE_PAGE}{url}", 0, (("Content-Type", "image/png"),), view.screenshot)
             self._resource(shot, at, _new_id())
         for other in view.others:
             self.exchange(other, at, {"via": url, "hopsFromSeed": "E", "read-by": view.browser})
@@ -224,6 +225,17 @@ def read_response(file: IO[bytes], offset: int) -> Exchange:
         raise ValueError(f"no whole response record at byte {offset}")
     answer = exchange_of(record.rec_headers.get_header("WARC-Target-URI"), block)
     return replace(answer, dom=_dom_of(records, record.rec_headers.get_header("WARC-Record-ID")))
+
+
+def read_screenshot(file: IO[bytes]) -> bytes:
+    """The screenshot of a snapshot's page, or b"" where there is none. Raises ValueError for a damaged file."""
+    try:
+        for record in ArchiveIterator(file, no_record_parse=True):
+            if (record.rec_headers.get_header("WARC-Target-URI") or "").startswith(_WHOLE_PAGE):
+                return bytes(record.raw_stream.read())
+    except (ArchiveLoadFailed, EOFError, OSError) as error:
+        raise ValueError(f"damaged: {error}") from error
+    return b""
 
 
 def _dom_of(records: Iterator[Any], record_id: str) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from ..domain.capture import Capture, Exchange
@@ -14,7 +14,7 @@ from ..domain.document import unpack as unpack_document
 from ..domain.reading import Accepted, Fault, Payload, Probe, Reading
 from ..domain.source import Quote, Source
 from ..domain.verdict import Verdict
-from . import anchor, classify, diff, extract, images, noise, picture_diff, sniff, weigh
+from . import anchor, classify, diff, extract, images, looks, noise, picture_diff, sniff, weigh
 from .unpack import unpack
 
 MAKER = " ".join((extract.EXTRACTOR, classify.CLASSIFIER, anchor.ANCHORER, diff.DIFFER, noise.NOISE))
@@ -29,7 +29,8 @@ class Task:
 
     *before* is given when another extractor made the remembered document: it is read anew, so that a change of our own
     rules never looks like a change of the page. *earlier* are the packed documents before it, then too. *seen* is that
-    version's response where it is a picture: a picture is compared with the picture.
+    version's response where it is a picture: a picture is compared with the picture. *shot* is that version's
+    screenshot, where the source's looks are watched too.
     """
 
     source: Source
@@ -41,6 +42,7 @@ class Task:
     probe: Probe | None = None
     earlier: tuple[bytes, ...] = ()
     seen: Exchange | None = None
+    shot: bytes = field(default=b"", repr=False)
 
 
 def judge(task: Task) -> Judgement:
@@ -175,12 +177,12 @@ def _accepted_judgement(
     history = _history(task, accepted)
     if accepted is None:
         change, changed = None, True
-    elif (picture := _looks(task, accepted, payload, document)) is not None and not picture.regions:
-        change, changed, verdict = None, False, _same_picture(verdict, accepted.document, document)
+    elif (picture := _looks(task, accepted, payload, document)) and not picture.regions and _is_image(document):
+        change, changed, verdict = None, False, looks.same_picture(verdict, accepted.document, document)
     else:
         change = _change(task.source, accepted.document, document, history, before, sightings)
-        change = replace(change, picture=picture) if change is not None else None
-        changed = change is not None
+        change = looks.with_looks(change, picture, accepted.document, document)
+        changed = change is not None or _unseen(task)
     return Judgement(
         verdict=verdict,
         payload_sha256=payload.sha256,
@@ -197,17 +199,24 @@ def _accepted_judgement(
 
 
 def _looks(task: Task, accepted: Accepted, payload: Payload, document: Document) -> PictureChange | None:
-    """How another file's picture looks against the accepted one; None where there are no two pictures to compare."""
+    """How another file's picture, or a watched page's, looks against the accepted one; None where there are no two."""
+    view = task.capture.view
+    if task.shot and view is not None and view.screenshot and not _is_image(document):
+        return picture_diff.compare(task.shot, view.screenshot)
     if task.seen is None or document.form is not Form.IMAGE or accepted.payload_sha256 == payload.sha256:
         return None
     old = _unpacked(task.seen, task.most_bytes)
     return None if old.fault is not None else picture_diff.compare(old.data, payload.data)
 
 
-def _same_picture(verdict: Verdict, old: Document, new: Document) -> Verdict:
-    """The server sent other bytes of the same picture: counted by this rule's name, no change of the figure."""
-    before, after = (document.text.partition(" bytes, ")[0].rpartition(", ")[0] for document in (old, new))
-    return replace(verdict, rule="same-picture", evidence=f"another file that looks the same: {before} → {after}")
+def _unseen(task: Task) -> bool:
+    """Whether a page's looks are watched and the accepted version has none: the first screenshot makes a version."""
+    view = task.capture.view
+    return task.source.watch == "picture" and view is not None and bool(view.screenshot) and not task.shot
+
+
+def _is_image(document: Document) -> bool:
+    return document.form is Form.IMAGE
 
 
 def _events(accepted: Accepted | None, document: Document) -> tuple[str, ...]:

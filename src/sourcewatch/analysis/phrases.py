@@ -77,6 +77,11 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "e_truncated": ("已被截短（旧文仅余 {kept}）", "truncated ({kept} of the old text is left)"),
     "e_grown": ("有增补", "grown"),
     "e_edited": ("有修改", "edited"),
+    "e_picture": ("图中 {n} 处不同，共占 {share}", "{n:place} in the picture, {share} of it"),
+    "e_box": (
+        "左 {x}、上 {y} 起 {width} × {height} 像素，其中 {share} 不同",
+        "{width} × {height} px at {x}, {y}: {share} of it differs",
+    ),
     "e_same": ("微小改动", "small edit"),
     "moved": ("地址已变", "Moved"),
     "more": ("另有 {n} 处", "{n} more"),

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from ..domain.change import Edit, EditKind, Extent, Part
+from ..domain.change import Edit, EditKind, Extent, Part, PictureChange, picture_facts
 from ..domain.report import ChangeLine, Line, Picture, QuoteGroup, QuoteLine, Report, SecondHand
 from ..domain.source import Source
 from ..domain.trend import Trends
@@ -57,6 +57,7 @@ def html(report: Report, language: str | None = None) -> str:
             plain=excerpt.plain,
             href=safe_href,
             data_url=data_url,
+            boxes=boxes,
             needs=needing(report),
             by_state=by_state,
             used=used_on,
@@ -116,6 +117,21 @@ def _sections(r: Report) -> list[str]:
 def data_url(picture: Picture) -> str:
     """A picture inside the page itself: a report asks nobody for anything."""
     return f"data:{picture.media_type};base64,{b64encode(picture.data).decode('ascii')}"
+
+
+def boxes(picture: PictureChange | None, older: bool = False) -> Markup:
+    """Frames around what differs, to be laid over a picture that is shown at any size; "" where they do not fit."""
+    if picture is None or (older and not _same_shape(picture)):
+        return Markup("")
+    (width, height), frames = picture.new_size, picture.regions
+    drawn = "".join(f'<rect x="{r.x}" y="{r.y}" width="{r.width}" height="{r.height}"/>' for r in frames)
+    head = f'<svg class="boxes" viewBox="0 0 {width} {height}" preserveAspectRatio="none" aria-hidden="true">'
+    return Markup(f"{head}{drawn}</svg>")
+
+
+def _same_shape(picture: PictureChange) -> bool:
+    (width, height), (w, h) = picture.new_size, picture.old_size
+    return abs(w * height - width * h) <= max(width, height, w, h)
 
 
 def needing(report: Report) -> int:
@@ -245,6 +261,8 @@ def _change(c: ChangeLine, v: Voice) -> Iterator[str]:
         yield f"- {moved}{excerpt.as_markdown(excerpt.shortened(excerpt.parts_of(edit)))}"
     if shown and c.told > len(shown):
         yield f"- {v.say('more', n=c.told - len(shown))}"
+    if c.picture:
+        yield from (f"- {v.box(region)}" for region in c.picture.regions)
     if c.suppressed:
         yield f"- {v.say('suppressed', n=c.suppressed)}"
 
@@ -336,6 +354,7 @@ def _json_change(c: ChangeLine) -> dict[str, Any]:
         "confirmed": c.confirmed,
         "by_hand": c.by_hand or None,
         "review": {"decision": c.review.decision, "by": c.review.by, "at": _z(c.review.at)} if c.review else None,
+        "picture": picture_facts(c.picture) if c.picture else None,
         "edits": [{"kind": e.kind, "parts": [[int(p.op), p.text] for p in e.parts]} for e in told_edits(c)],
     }
 
@@ -344,14 +363,17 @@ def _z(at: datetime | None) -> str | None:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if at else None
 
 
-def versions_diff(edits: Sequence[Edit], form: str, title: str) -> str:
-    """A diff between any two versions for `diff ID`: md, html (a page that stands alone), or text for a terminal."""
+def versions_diff(edits: Sequence[Edit], form: str, title: str, looks: Sequence[str] = ()) -> str:
+    """A diff between any two versions for `diff ID`: md, html (a page that stands alone), or text for a terminal.
+
+    *looks* are sentences about what differs in a picture.
+    """
     if form == "html":
         template = _environment().get_template("diff.html.j2")
         marked = [Markup(excerpt.as_html(excerpt.shortened(excerpt.parts_of(e)))) for e in edits]
-        return template.render(title=title, edits=marked)
+        return template.render(title=title, edits=[*marked, *looks])
     marks = {EditKind.INSERTED: "+", EditKind.DELETED: "-", EditKind.MOVED: ">", EditKind.REPLACED: "~"}
-    lines = [title]
+    lines = [title, *(f"- {words}" if form == "md" else f"# {words}" for words in looks)]
     for edit in edits:
         parts: Sequence[Part] = excerpt.shortened(excerpt.parts_of(edit))
         lines.append(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from ..domain.change import Op, Sighting, SightingKind
+from ..domain.change import Op, PictureChange, Region, Sighting, SightingKind
 from ..domain.report import ChangeLine, Line, QuoteLine, SecondHand
 from ..domain.review import Review
 from ..domain.source import Source, SourceKind
@@ -163,10 +163,28 @@ class Voice:
         return f"{self.say(key)}：{rest}" if self.language == "zh-CN" else f"{self.say(key)}: {rest}"
 
     def extent(self, change: ChangeLine) -> str:
-        return self.say(f"e_{change.drift.extent}", kept=f"{change.drift.kept:.0%}")
+        """How much changed: of a figure its looks, of a page its text, and its looks where they were compared."""
+        looks = [self.looks(change.picture)] if change.picture and change.picture.regions else []
+        if looks and change.source.kind is SourceKind.FIGURE:
+            return looks[0]
+        return self.joined([self.say(f"e_{change.drift.extent}", kept=f"{change.drift.kept:.0%}"), *looks])
+
+    def looks(self, picture: PictureChange) -> str:
+        """How much of a picture differs."""
+        return self.say("e_picture", n=len(picture.regions), share=_percent(picture.share))
+
+    def box(self, region: Region) -> str:
+        """Where, and how much of it."""
+        where = {"x": region.x, "y": region.y, "width": region.width, "height": region.height}
+        return self.say("e_box", share=_percent(region.share), **where)
 
     def joined(self, words: Sequence[str]) -> str:
         return ("；" if self.language == "zh-CN" else "; ").join(w for w in words if w)
+
+
+def _percent(share: float) -> str:
+    """A share that is there at all is never told as 0 %."""
+    return f"{share:.0%}" if share >= 0.1 else f"{max(share, 0.0001):.2%}"
 
 
 def _numbers(s: Sighting) -> dict[str, str]:

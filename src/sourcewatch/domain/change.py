@@ -197,6 +197,12 @@ def unpack_picture(packed: bytes) -> PictureChange | None:
     return PictureChange((old[0], old[1]), (new[0], new[1]), share, tuple(Region(*box) for box in boxes))
 
 
+def picture_facts(picture: PictureChange) -> dict[str, Any]:
+    """A picture's change as JSON values."""
+    boxes = [{"x": r.x, "y": r.y, "width": r.width, "height": r.height, "share": r.share} for r in picture.regions]
+    return {"from": list(picture.old_size), "to": list(picture.new_size), "share": picture.share, "regions": boxes}
+
+
 def sighting_facts(sighting: Sighting) -> dict[str, Any]:
     """All of a sighting but its key, kind and score, as JSON values, empty ones left out."""
     facts = {

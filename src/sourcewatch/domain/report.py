@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from .change import Drift, Edit, Sighting, Significance
+from .change import Drift, Edit, PictureChange, Sighting, Significance
 from .message import News
 from .review import Review
 from .source import Claim, Quote, Site, Source
@@ -84,8 +84,8 @@ class Picture:
 class ChangeLine:
     """A change between two versions of one source, with its edits; of a figure the *pictures* before and after.
 
-    *by_hand* names the person who read the newer version, or is "". *review* is the newest decision about it; *id*
-    names it on the desk.
+    *picture*: where they look different, when that was compared. *by_hand* names the person who read the newer version,
+    or is "". *review* is the newest decision about it; *id* names it on the desk.
     """
 
     source: Source
@@ -104,6 +104,7 @@ class ChangeLine:
     by_hand: str = ""
     review: Review | None = None
     id: int = 0
+    picture: PictureChange | None = None
 
 
 @dataclass(frozen=True, slots=True)

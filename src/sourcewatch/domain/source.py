@@ -68,7 +68,7 @@ class Source:
 
     *read* is what is fetched where it differs from what is cited. *every_s* is the interval in seconds; while nothing
     changes it grows up to *slowest_s*, where given. *alt* binds a declared figure to a picture of its parent page whose
-    address is not known beforehand.
+    address is not known beforehand. *watch* "picture": how the page looks is compared too.
     """
 
     id: str
@@ -98,6 +98,7 @@ class Source:
     slowest_s: float | None = None
     pause: Rest | None = None
     mute: Rest | None = None
+    watch: Literal["text", "picture"] = "text"
 
     @property
     def address(self) -> str | None:

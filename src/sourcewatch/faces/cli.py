@@ -245,7 +245,7 @@ def history(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
 def why(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
     """What the last check saw, what was told of it, what was suppressed and by which rule."""
     from ..analysis.drift import drift
-    from ..domain.change import Sighting, SightingKind, unpack_edits
+    from ..domain.change import Sighting, SightingKind, unpack_edits, unpack_picture
     from ..domain.document import unpack
     from . import shown
 
@@ -264,7 +264,7 @@ def why(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
         changes = house.ledger.changes_since(None, source.id)
         if changes:
             edits, title = unpack_edits(changes[0].packed)
-            typer.echo(shown.weighed(changes[0], edits, title))
+            typer.echo(shown.weighed(changes[0], edits, title, unpack_picture(changes[0].packed)))
             versions = house.ledger.versions(source.id)
             accepted = house.reviews.desk().accepted.get(source.id)
             base = next((v for v in versions if accepted and v.id == accepted.version), versions[0])
@@ -283,6 +283,8 @@ def diff(
     """What changed between any two versions of a source."""
     from ..analysis import diff as differ
     from ..analysis.render import versions_diff
+    from ..analysis.voice import Voice
+    from ..domain.change import unpack_picture
     from ..domain.document import unpack
 
     if format_ not in ("text", "md", "html"):
@@ -299,7 +301,12 @@ def diff(
         edits = differ.edits(a.visible, b.visible)
         span = f"{old.captured_at:%Y-%m-%dT%H:%M:%SZ} → {new.captured_at:%Y-%m-%dT%H:%M:%SZ}"
         only = " (there is only this version)" if len(versions) == 1 else ""
-        typer.echo(versions_diff(edits, format_, f"{source.id}: {span}: {len(edits)} edits{only}"))
+        rows = house.ledger.changes_since(None, source.id)
+        between = next((r for r in rows if (r.from_version, r.to_version) == (old.id, new.id)), None)
+        picture = unpack_picture(between.packed) if between else None
+        voice = Voice("en", zone)
+        looks = [voice.looks(picture), *map(voice.box, picture.regions)] if picture else []
+        typer.echo(versions_diff(edits, format_, f"{source.id}: {span}: {len(edits)} edits{only}", looks))
     return 0
 
 

@@ -202,6 +202,9 @@ class Checker:
             if memory.maker not in (MAKER, RENDERED):
                 earlier = await self.threads.rows(self.ledger.earlier_documents, source.id, memory.version)
                 task = replace(task, before=kept, earlier=earlier)
+        if memory is not None and source.watch == "picture" and capture.view is not None:
+            with suppress(UnreadableError):  # then only the text is compared
+                task = replace(task, shot=await self.threads.files(self.snapshots.screenshot, memory.path))
         outcome = await self.judge(task)
         if isinstance(outcome, Judgement):
             return outcome

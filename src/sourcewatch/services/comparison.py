@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..analysis import compare
-from ..domain.change import Edit, Sighting, unpack_edits
+from ..domain.change import Edit, PictureChange, Sighting, unpack_edits, unpack_picture
 from ..domain.desk import Compared
 from ..domain.document import Embed, Label, unpack
 from ..domain.kept import ChangeRow, VersionRow
@@ -16,7 +16,10 @@ from .ports import Ledger
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """*runs* are folded by kind (`compare.folded`); *came* and *left* are figures that only one version shows."""
+    """*runs* are folded by kind (`compare.folded`); *came* and *left* are figures that only one version shows.
+
+    *picture*: where the two look different, when they are neighbours whose pictures were compared.
+    """
 
     source: Source
     old: VersionRow
@@ -27,6 +30,7 @@ class Comparison:
     left: Sequence[Embed]
     before: Sequence[Sighting]
     after: Sequence[Sighting]
+    picture: PictureChange | None = None
 
     @property
     def hidden(self) -> dict[str, int]:
@@ -66,4 +70,5 @@ def comparison(
     )  # a query is the CDN's token
     came = [e for url, e in theirs.items() if url not in ours]
     left = [e for url, e in ours.items() if url not in theirs]
-    return Comparison(source, old, new, runs, title, came, left, before, after)
+    picture = unpack_picture(change.packed) if change is not None else None
+    return Comparison(source, old, new, runs, title, came, left, before, after, picture)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..domain.change import unpack_edits
+from ..domain.change import picture_facts, unpack_edits, unpack_picture
 from ..domain.check import Span
 from ..domain.kept import ChangeRow, Quoted
 from ..domain.memento import VersionListed, VersionShown
@@ -100,6 +100,7 @@ def version(seen: Dates, one: Source, listed: VersionListed) -> dict[str, Any]:
 def change(row: ChangeRow, shown: Mapping[int, VersionShown]) -> dict[str, Any]:
     """A change with the edits that no noise rule suppressed, each in parts: [-1 deleted, 0 kept, 1 inserted; text]."""
     edits, title = unpack_edits(row.packed)
+    picture = unpack_picture(row.packed)
     return {
         "id": row.id,
         "source": row.source,
@@ -116,6 +117,7 @@ def change(row: ChangeRow, shown: Mapping[int, VersionShown]) -> dict[str, Any]:
         "novelty": round(row.drift.novelty, 4),
         "title": {"from": title[0], "to": title[1]} if title else None,
         "by_hand": row.by_hand or None,
+        "picture": picture_facts(picture) if picture else None,
         "edits": [
             {"kind": e.kind, "parts": [[int(p.op), p.text] for p in e.parts]} for e in edits if not e.suppressed_by
         ],

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from ..domain.change import Significance, unpack_edits
+from ..domain.change import Significance, unpack_edits, unpack_picture
 from ..domain.desk import OpenChange
 from ..domain.errors import StorageError
 from ..domain.report import ChangeLine, Line, QuoteGroup
@@ -304,4 +304,5 @@ def change_line(seen: View, change: OpenChange) -> ChangeLine:
         by_hand=row.by_hand,
         review=review if review is not None and review.holds else None,
         id=row.id,
+        picture=unpack_picture(row.packed),
     )

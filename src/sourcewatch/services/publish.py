@@ -9,7 +9,7 @@ from datetime import datetime
 from ..analysis import trends
 from ..analysis.telling import with_declared
 from ..domain import trend
-from ..domain.change import Sighting, SightingKind, unpack_edits
+from ..domain.change import Sighting, SightingKind, unpack_edits, unpack_picture
 from ..domain.errors import StorageError
 from ..domain.kept import ChangeRow, Quoted, VersionRow
 from ..domain.report import ChangeLine, ClaimLine, Line, Picture, QuoteGroup, QuoteLine, Report, SecondHand
@@ -268,6 +268,7 @@ def _change_line(
         by_hand=row.by_hand,
         review=_standing_review(seen, Subject(source.id, after.record_id)),
         id=row.id,
+        picture=unpack_picture(row.packed),
     )
 
 

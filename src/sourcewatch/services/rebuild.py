@@ -15,7 +15,7 @@ from typing import Protocol
 from .. import __version__
 from ..analysis.alarms import of_check
 from ..analysis.judge import MAKER, Task
-from ..domain.capture import Capture, Exchange
+from ..domain.capture import Capture, Exchange, View
 from ..domain.check import Finding, Judgement, Memory
 from ..domain.errors import UnreadableError
 from ..domain.kept import Kept, Stored
@@ -187,6 +187,8 @@ class Rebuilder:
         if memory is not None and was_picture(source, memory):
             with suppress(UnreadableError):  # then its bytes alone say whether it is another picture
                 task = replace(task, seen=await self.threads.files(self.snapshots.exchange, memory.path, memory.offset))
+        if source.watch == "picture":
+            task = await self._with_looks(task, lies.path)
         found = await self.reread((task, one.verdict))
         if not isinstance(found, Judgement):
             words = found.evidence if isinstance(found, Fault) else found.reason
@@ -210,6 +212,15 @@ class Rebuilder:
         wanted = messages and recall is not None and expect == "document"
         told = of_check(source, finding, exchange.url, recall) if wanted and recall is not None else ()
         return replace(_row(one, finding), stored=stored, body_sha256=exchange.body_sha256, messages=told)
+
+    async def _with_looks(self, task: Task, path: str) -> Task:
+        """The task with the screenshots of both versions, so far as they are kept."""
+        with suppress(UnreadableError):  # then its text alone says what changed
+            shot = await self.threads.files(self.snapshots.screenshot, path)
+            task = replace(task, capture=replace(task.capture, view=View("", screenshot=shot)))
+            if task.memory is not None:
+                task = replace(task, shot=await self.threads.files(self.snapshots.screenshot, task.memory.path))
+        return task
 
     async def _declared(self, one: Recorded) -> Source:
         """The source as sources.toml has it, or as the archive knew it: a figure, or one that is not cited any more."""

@@ -8,8 +8,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ...analysis.compare_html import stretches
+from ...analysis.render import boxes
 from ...domain.desk import OpenChange
 from ...domain.kept import VersionRow
+from ...domain.memento import Memento
 from ...domain.review import Decision, Review
 from ...domain.source import Source
 from ...services import publish
@@ -20,6 +22,7 @@ from .shell import house_of, number, show, version_or_404
 MOST_IMAGE_BYTES = 8_000_000
 MOST_FOLDED = 40  # unchanged blocks that a fold shows; who wants all of them reads the version
 VIEWS = ("inline", "side")
+_PICTURE = {**MEMENTO_GUARDS, "Cache-Control": "max-age=86400"}
 
 
 def routes() -> list[BaseRoute]:
@@ -27,6 +30,7 @@ def routes() -> list[BaseRoute]:
         Route("/changes/{number}", _change),
         Route("/sources/{id}/diff", _any_two),
         Route("/versions/{number}/image", _image),
+        Route("/versions/{number}/screenshot", _screenshot),
     ]
 
 
@@ -76,10 +80,10 @@ def _compared(
         request, "change.html.j2", c=comparison(house.ledger, source, old, new, change.row if change else None),
         change=change, source=source, parent=sources.get(source.parent or ""), old=old, new=new,
         versions=house.ledger.versions(source.id), view=view if view in VIEWS else "inline", history=history,
-        review=history[-1] if history else None, looked_at=_looked_at(own), stretches=stretches, most=MOST_FOLDED,
+        review=history[-1] if history else None, looked_at=_looked_at(own), stretches=stretches,
         around=house.desk.neighbours(change) if change else (None, None), quotes={q.key: q for q in source.quotes},
         pictures=[_is_picture(v) for v in (old, new)], dropped=house.archive.dropped(source.id),
-        figures=[s for s in sources.values() if s.parent == source.id],
+        boxes=boxes, most=MOST_FOLDED, figures=[s for s in sources.values() if s.parent == source.id],
     )  # fmt: skip
 
 
@@ -99,10 +103,22 @@ def _image(request: Request) -> Response:
     version = version_or_404(request, request.path_params["number"])
     if not _is_picture(version):
         raise HTTPException(404, "this version is no picture that is shown here")
-    replay = request.app.state.replay
+    data = request.app.state.replay.archived(_kept(request, version)).data
+    return Response(data, media_type=version.media_type, headers=_PICTURE)
+
+
+def _screenshot(request: Request) -> Response:
+    """What a browser saw of a version: a PNG of our own making, with the guards of a memento all the same."""
+    version = version_or_404(request, request.path_params["number"])
+    data = request.app.state.replay.screenshot(_kept(request, version))
+    if not data:
+        raise HTTPException(404, "this version has no screenshot")
+    return Response(data, media_type="image/png", headers=_PICTURE)
+
+
+def _kept(request: Request, version: VersionRow) -> Memento:
     kept = house_of(request).archive.of_sources([version.source])
     memento = next((m for m in kept if m.version.id == version.id), None)
     if memento is None:
         raise HTTPException(404, "this picture is not kept any more")
-    data = replay.archived(memento).data
-    return Response(data, media_type=version.media_type, headers={**MEMENTO_GUARDS, "Cache-Control": "max-age=86400"})
+    return memento

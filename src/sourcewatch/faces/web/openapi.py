@@ -99,11 +99,14 @@ _VERSION = _object(
 )  # fmt: skip
 _AT = _object(version=NUMBER, captured_at=TIME)
 _PART = {"type": "array", "minItems": 2, "maxItems": 2, "prefixItems": [{"enum": [-1, 0, 1]}, TEXT]}
+_PICTURE = _object(from_=_list(NUMBER), to=_list(NUMBER), share=SHARE, regions=_list(
+    _object(x=NUMBER, y=NUMBER, width=NUMBER, height=NUMBER, share=SHARE)
+))  # fmt: skip
 _CHANGE = _object(
     id=NUMBER, source=TEXT, seen_at=TIME, from_=_AT, to=_AT, significance=_words(Significance), confirmed=YES_NO,
     confirmed_at=_or_null(TIME), told=NUMBER, suppressed=NUMBER, extent=_words(Extent), kept=SHARE, novelty=SHARE,
     title=_or_null(_object(from_=TEXT, to=TEXT)), by_hand=_or_null(TEXT),
-    edits=_list(_object(kind=_words(EditKind), parts=_list(_PART))),
+    picture=_or_null(_PICTURE), edits=_list(_object(kind=_words(EditKind), parts=_list(_PART))),
 )  # fmt: skip
 
 
