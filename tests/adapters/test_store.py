@@ -27,7 +27,7 @@ def test_what_was_put_is_read_found_and_listed(store: Store) -> None:
     assert store.put("snapshots/_reviews/x.json", b"one") and store.put("snapshots/a/2026/y.md", b"three")
     assert store.get("snapshots/_reviews/x.json") == b"one"
     found = store.find("snapshots/a/2026/y.md")
-    assert found is not None and found.size_bytes == 5 and before < found.changed_at < datetime.now(UTC)
+    assert found is not None and found.size_bytes == 5 and before < found.changed_at <= datetime.now(UTC)
     assert list(store.list("snapshots")) == [store.find("snapshots/_reviews/x.json"), found]
     assert names(store, "a/*") == ["snapshots/a/2026/y.md"] and list(store.list("snapshots/nothing")) == []
 
