@@ -200,7 +200,7 @@ def verdict(engine: Engine, swarm: Swarm, fleet: Fleet) -> None:
     print(f"  pages asked                  {swarm.pages}")
     print(f"  results refused by the fence {fleet.logs().count('was given to another worker')}")
     print(f"  tracebacks in logs           {fleet.logs().count('Traceback')}")
-    print("  verify:", fleet.ask("verify").strip().splitlines()[-1])
+    print("  verify:", fleet.ask("verify", expect=None).strip().replace("\n", "\n          "))
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from ..domain.source import Settings
 from ..services.check import Checker
 from ..services.desk import Desk
 from ..services.keep import Keeper, Waits, at_once
-from ..services.ports import Clock, Judge
+from ..services.ports import Clock, Judge, Strays
 from ..services.run import Runner
 from ..services.threads import Threads
 from . import wiring
@@ -59,8 +59,9 @@ class Crew:
             await self.browser.aclose()
         self.browser = _browser(house, self.web, self.hosts)
         self.runner = _runner(
-            house, self.web, self.browser, self.judging, self.desk, self.clock, self.runner.keeper.waits
-        )
+            house, self.web, self.browser, self.judging, self.desk, self.clock, self.runner.keeper.waits,
+            self.runner.keeper.strays,
+        )  # fmt: skip
 
 
 @asynccontextmanager
@@ -72,6 +73,7 @@ async def crew(
     resolve: Resolve | None = None,
     gate: Gate | None = None,
     waits: Waits = at_once,
+    strays: Strays | None = None,
 ) -> AsyncIterator[Crew]:
     """Take the run lock as *holder*, clear up after a run that was cut short, and have everything at hand.
 
@@ -90,7 +92,7 @@ async def crew(
         web = _web(house, hosts, clock, resolve)
         async with Processes(wiring.judge, wiring.WORKERS, preload="sourcewatch.analysis.judge") as judging:
             browser = _browser(house, web, hosts)
-            runner = _runner(house, web, browser, judging, desk, clock, waits)
+            runner = _runner(house, web, browser, judging, desk, clock, waits, strays)
             made = Crew(house, lock, threads, hosts, judging, desk, clock, resolve, web, browser, runner)
             try:
                 yield made
@@ -116,9 +118,16 @@ def _browser(house: House, web: Web, hosts: Hosts) -> Browser | None:
 
 
 def _runner(
-    house: House, web: Web, browser: Browser | None, judging: Judge, desk: Desk, clock: Clock, waits: Waits
+    house: House,
+    web: Web,
+    browser: Browser | None,
+    judging: Judge,
+    desk: Desk,
+    clock: Clock,
+    waits: Waits,
+    strays: Strays | None,
 ) -> Runner:
     settings, threads = house.settings, desk.threads
     checker = Checker(web, judging, house.ledger, house.snapshots, threads, settings.fetch, clock, browser)
-    keeper = Keeper(house.ledger, house.snapshots, threads, settings.site.timezone, cron.next_time, waits)
+    keeper = Keeper(house.ledger, house.snapshots, threads, settings.site.timezone, cron.next_time, waits, strays)
     return Runner(settings, house.ledger, desk, checker, keeper, clock)

@@ -15,6 +15,7 @@ from ..adapters import database, turn_rows
 from ..adapters.exclusive import Lead
 from ..adapters.guard import Resolve
 from ..adapters.queue import Check, HostQueue
+from ..adapters.strays import Strays
 from ..adapters.turn_rows import TurnRows
 from ..domain.kept import WorkerRow
 from ..services.ports import Clock
@@ -55,12 +56,15 @@ async def base(house: House, check: Check | None = None) -> AsyncIterator[Base]:
 
 @asynccontextmanager
 async def member(
-    house: House, rows: TurnRows, patience: Patience, *, clock: Clock = wiring.now, resolve: Resolve | None = None
+    house: House, base: Base, patience: Patience, *, clock: Clock = wiring.now, resolve: Resolve | None = None
 ) -> AsyncIterator[tuple[Crew, Turns]]:
     """A crew that asks hosts by their turns. Raises BusyError while a run is at this database, StorageError."""
-    turns = Turns(rows)
+    turns = Turns(base.rows)
+    strays = Strays(base.engine, house.store, house.retention)
     try:
-        async with crew(house, "worker", clock=clock, resolve=resolve, gate=turns, waits=patience) as made:
+        async with crew(
+            house, "worker", clock=clock, resolve=resolve, gate=turns, waits=patience, strays=strays
+        ) as made:
             turns.rests_s = made.hosts.rests_s
             yield made, turns
     finally:

@@ -58,7 +58,7 @@ async def work(
     async with fleet.base(house, check) as base:
         while not asked.is_set():
             try:
-                async with fleet.member(house, base.rows, patience, clock=clock) as (crew, turns):
+                async with fleet.member(house, base, patience, clock=clock) as (crew, turns):
                     shifts.append(Shifts(lambda: crew.runner, turns, base.rows, patience, lambda line: None))
                     leader = Leader(base, lambda: crew.house, jobs_of, pulse, clock)
                     me = Worker(base, crew, turns, shifts[0], leader, pulse, config, concurrency)

@@ -11,13 +11,14 @@ from ..analysis import alarms, cadence
 from ..domain.capture import Capture, Certificate, Failure, View
 from ..domain.change import sighting_facts
 from ..domain.check import Finding, Memory, Span
+from ..domain.errors import TakenError
 from ..domain.kept import Claim, Kept, Part, Stored
 from ..domain.source import Source
 from ..domain.standing import Recall
 from ..domain.verdict import VerdictClass
 from .check import Checked
 from .notes import iso, note_of
-from .ports import Cron, Ledger, Snapshots
+from .ports import Cron, Ledger, Snapshots, Strays
 from .threads import Threads
 from .writer import Writer
 
@@ -38,7 +39,10 @@ async def at_once(work: Callable[[], Awaitable[_T]]) -> _T:
 
 @dataclass(frozen=True, slots=True)
 class Keeper:
-    """Writes findings. *cron* answers when a cron line is next due; *waits* what to do while the storage fails."""
+    """Writes findings. *cron* answers when a cron line is next due; *waits* what to do while the storage fails.
+
+    Where checks are given out to many, *strays* are files that others may have left.
+    """
 
     ledger: Ledger
     snapshots: Snapshots
@@ -46,6 +50,7 @@ class Keeper:
     timezone: str
     cron: Cron
     waits: Waits = at_once
+    strays: Strays | None = None
 
     async def keep(
         self, writer: Writer, checked: Checked, claim: Claim | None = None
@@ -55,18 +60,36 @@ class Keeper:
         A mirror is kept after its source, as a source of its own; the source's claim was good for both.
         Raises StorageError, and TakenError when the *claim* under which this was checked holds no more.
         """
-        if claim is not None and checked.page.judgement.changed:  # not to leave a file that no row will name
-            await self.waits(lambda: self.threads.rows(self.ledger.make_sure, claim))
+        if claim is not None:
+            await self._make_sure(checked, claim)
         stored = await self.waits(lambda: self.threads.files(self._files, checked, checked.recall.last))
         await self.waits(lambda: self._declare(checked))
         turn = checked if checked.source.mirror_of is None else None  # a mirror has none, and nobody is told of it
         page = self._kept(checked.source, checked.page, checked.recall, stored, writer.run, turn)
         rows = [replace(page, claim=claim)]
         rows += [self._kept(f.source, f.finding, f.recall, stored, writer.run) for f in checked.figures]
-        versions = await self.waits(lambda: writer.keep(rows))
+        try:
+            versions = await self.waits(lambda: writer.keep(rows))
+        except TakenError:
+            await self._discard(stored, checked.page.checked_at)
+            raise
         for mirror in checked.mirrors:
             stored |= (await self.keep(writer, mirror))[1]
         return versions, stored
+
+    async def _make_sure(self, checked: Checked, claim: Claim) -> None:
+        """Before a file is written: that its row will be, as far as anybody can tell, and that it is the only one."""
+        strays, new = self.strays, [checked.page, *(figure.finding for figure in checked.figures)]
+        if any(finding.judgement.changed for finding in new):
+            await self.waits(lambda: self.threads.rows(self.ledger.make_sure, claim))
+            if strays is not None:
+                await self.waits(lambda: self.threads.files(strays.clear, claim, checked.page.checked_at))
+
+    async def _discard(self, stored: Mapping[str, Stored], at: datetime) -> None:
+        """Files of ours that no row will name."""
+        strays, paths = self.strays, {where.path for where in stored.values()}
+        if strays is not None and paths:
+            await self.waits(lambda: self.threads.files(strays.discard, paths, at))
 
     async def _declare(self, checked: Checked) -> None:
         for figure in checked.figures:
