@@ -1,0 +1,67 @@
+"""What is needed to look where sources moved, and to accept a new address. `wiring` for the command and the desk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+
+from ..adapters import sources_file
+from ..adapters.guard import Resolve
+from ..domain.move import Move
+from ..domain.source import Source
+from ..services import moves
+from ..services.moves import Looked, Mover, NotTaken
+from ..services.ports import Clock
+from .crew import Crew, crew
+from .wiring import House, now, read_settings
+
+GITHUB_VARIABLE = "GITHUB_TOKEN"
+
+
+async def look(
+    house: House,
+    sources: Sequence[Source],
+    *,
+    clock: Clock = now,
+    resolve: Resolve | None = None,
+    github: Mapping[str, str] = moves.GITHUB,
+    doi: str = moves.DOI,
+) -> AsyncIterator[Looked]:
+    """Look for each of these, one after the other, under the run lock. Raises BusyError, StorageError."""
+    async with crew(house, "moved", clock=clock, resolve=resolve) as at_hand:
+        mover = mover_of(at_hand, github, doi)
+        for source in sources:
+            yield await mover.look(source)
+
+
+def mover_of(
+    at_hand: Crew,
+    github: Mapping[str, str] = moves.GITHUB,
+    doi: str = moves.DOI,
+    environ: Mapping[str, str] = os.environ,
+) -> Mover:
+    """One that asks through the web of who is at work already."""
+    house, token = at_hand.house, environ.get(GITHUB_VARIABLE, "")
+    fetch = house.settings.fetch
+    return Mover(
+        at_hand.web,
+        at_hand.judging,
+        house.ledger,
+        house.moves,
+        at_hand.threads,
+        fetch,
+        at_hand.clock,
+        token,
+        github,
+        doi,
+    )
+
+
+def decide(house: House, number: int, decision: str, by: str, at: datetime) -> Move | NotTaken:
+    """Accept a proposal (sources.toml is changed) or refuse it. Raises ConfigError, StorageError."""
+    return moves.decide(house.moves, number, decision, by, at, lambda move: _edit(house, move))
+
+
+def _edit(house: House, move: Move) -> None:
+    sources_file.move(house.config, move.source, move.url, move.to_url, read_settings)
