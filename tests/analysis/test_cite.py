@@ -54,16 +54,17 @@ def source(title: str = "关于推理部署的说明", **more: Any) -> Source:
 
 
 READ = Citation(source(), DAY, version_at=AT, memento=MEMENTO)
-HAND = Citation(source(), DAY, by="李雷")
+HAND = Citation(source(), hand=("李雷", DAY))
 LATER = Citation(source(), DAY, hand=("李雷", date(2026, 11, 2)), version_at=AT)
 UNREAD = Citation(source())
 
 
 def test_csl_has_the_date_and_whose_it_is() -> None:
     read, hand, later, unread = json.loads(csl([READ, HAND, LATER, UNREAD]))
-    assert read["accessed"] == hand["accessed"] == {"date-parts": [[2026, 10, 20]]}
+    assert read["accessed"] == later["accessed"] == {"date-parts": [[2026, 10, 20]]}
     assert (read["archive"], read["archive_location"]) == ("sourcewatch", MEMENTO) and "note" not in read
-    assert hand["note"] == "read by hand by 李雷; no machine has read it" and "archive" not in hand
+    assert hand["note"] == "read by hand by 李雷 on 2026-10-20; no machine has read it"
+    assert "accessed" not in hand and "archive" not in hand
     assert later["note"] == "read by hand by 李雷 on 2026-11-02, since the machine last did"
     assert "accessed" not in unread and "note" not in unread
 
@@ -72,7 +73,7 @@ def test_csl_has_the_date_and_whose_it_is() -> None:
 def test_csl_has_the_schemas_shape_whatever_a_page_is_called(
     title: str, publisher: str, by: str, dates: list[tuple[str, str]]
 ) -> None:
-    written = csl([Citation(source("x" + title, publisher=publisher, dates=tuple(dates)), DAY, by=by)])
+    written = csl([Citation(source("x" + title, publisher=publisher, dates=tuple(dates)), DAY, hand=(by, DAY))])
     jsonschema_rs.validate(CSL, json.loads(written))
     assert not raw(written)
 
@@ -86,13 +87,13 @@ def test_bibtex_has_the_date_in_biblatex_fields() -> None:
     assert r"\url{https://sw.example/memento/20261018T030000Z/https://example.org/\%E4" in fields["addendum"]
     [unread] = bibtexparser.parse_string(bibtex([UNREAD])).entries
     assert "urldate" not in {f.key for f in unread.fields}
-    assert "no machine has read it" in bibtex([HAND])
+    assert "no machine has read it" in bibtex([HAND]) and "urldate" not in bibtex([HAND])
 
 
 @given(texts(), texts(), texts(), texts())
 def test_no_title_breaks_out_of_its_bibtex_entry(title: str, publisher: str, by: str, path: str) -> None:
     odd = source("x" + title, publisher=publisher, url=f"https://example.org/{path}")
-    written = bibtex([Citation(odd, DAY, by=by, memento=f"https://sw.example/{path}"), READ])
+    written = bibtex([Citation(odd, DAY, hand=(by, DAY), memento=f"https://sw.example/{path}"), READ])
     library = bibtexparser.parse_string(written)
     assert [e.key for e in library.entries[:1]] == ["notes"] and not library.comments and not library.strings
     assert len(library.blocks) == 2, "each citation is one block and nothing else"
@@ -138,8 +139,8 @@ def test_tex_specials_are_text() -> None:
         (UNREAD, "关于推理部署的说明[EB/OL]. https://example.org/notes.", "关于推理部署的说明[EB/OL]. https://example.org/notes."),
         (
             HAND,
-            "关于推理部署的说明[EB/OL]. [2026-10-20]. https://example.org/notes.（由李雷人工读取，机器未读到）",
-            "关于推理部署的说明[EB/OL]. [2026-10-20]. https://example.org/notes.（由李雷人工读取，机器未读到）",
+            "关于推理部署的说明[EB/OL]. https://example.org/notes.（由李雷于2026-10-20人工读取，机器未读到）",
+            "关于推理部署的说明[EB/OL]. https://example.org/notes.（由李雷于2026-10-20人工读取，机器未读到）",
         ),
     ],
 )  # fmt: skip
@@ -150,7 +151,7 @@ def test_gbt_7714_as_its_two_editions_have_it(citation: Citation, new: str, old:
 
 @given(st.lists(texts(), min_size=1, max_size=4))
 def test_a_reference_is_one_line_whatever_its_title(titles: list[str]) -> None:
-    written = gbt7714([Citation(source(t, publisher=t), DAY, by=t) for t in titles])
+    written = gbt7714([Citation(source(t, publisher=t), DAY, hand=(t, DAY)) for t in titles])
     assert re.findall(r"(?m)^\[(\d+)\] ", written) == [str(n + 1) for n in range(len(titles))]
     assert written.count("\n") == len(titles) and not raw(written)
 

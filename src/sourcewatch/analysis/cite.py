@@ -1,7 +1,7 @@
 """Citations with the true access date: CSL-JSON, BibTeX, GB/T 7714 and Robust Links. Foreign text is escaped for each.
 
-A date is the day of the last reading in the site's zone. Where only a person has read the source, the date is that
-person's, and each format says so.
+A date is the day of the machine's last reading in the site's zone. What only a person has read has none: who read it,
+and when that was by their word, stands in the note.
 """
 
 from __future__ import annotations
@@ -97,10 +97,9 @@ def _note(c: Citation) -> str:
     notes = []
     if c.copy_of:
         notes.append(f"second-hand copy of {plain(c.copy_of)}")
-    if c.by:
-        notes.append(f"read by hand by {plain(c.by)}; no machine has read it")
-    elif c.hand:
-        notes.append(f"read by hand by {plain(c.hand[0])} on {c.hand[1].isoformat()}, since the machine last did")
+    if c.hand:
+        since = ", since the machine last did" if c.accessed else "; no machine has read it"
+        notes.append(f"read by hand by {plain(c.hand[0])} on {c.hand[1].isoformat()}{since}")
     if c.second_hand:
         notes.append(f"cannot be read; a second-hand copy was, on {c.second_hand[1].isoformat()}: {c.second_hand[0]}")
     return "; ".join(notes)
@@ -187,10 +186,9 @@ def _chinese_note(c: Citation) -> str:
     notes = []
     if c.copy_of:
         notes.append(f"{plain(c.copy_of)} 的二手镜像")
-    if c.by:
-        notes.append(f"由{plain(c.by)}人工读取，机器未读到")
-    elif c.hand:
-        notes.append(f"其后由{plain(c.hand[0])}于{c.hand[1].isoformat()}人工读取")
+    if c.hand:
+        by = f"由{plain(c.hand[0])}于{c.hand[1].isoformat()}人工读取"
+        notes.append(f"其后{by}" if c.accessed else f"{by}，机器未读到")
     if c.second_hand:
         notes.append(f"来源读不到，{c.second_hand[1].isoformat()}读到的是二手镜像 {_verbatim(c.second_hand[0])}")
     return "；".join(notes)

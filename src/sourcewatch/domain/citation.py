@@ -1,4 +1,4 @@
-"""A source as it is cited: which day it was read, by whom, and which version that reading saw."""
+"""A source as it is cited: which day the machine read it, and which version that reading saw."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .source import Source
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """*accessed* is the day (in the site's zone) of the last reading; None where nobody has read the source.
+    """*accessed* is the day (in the site's zone) of the machine's last reading; None where it never read the source.
 
-    *by* names the person where only a person read it: then *accessed* is that person's date, and nobody can repeat the
-    reading. *hand* is a person's reading that is newer than the machine's: who, and on which day.
+    *hand* is a person's reading that is newer than that, or the only one: who, and on which day. Nobody can repeat it,
+    so that it is never the access date.
     *second_hand* is where a mirror was read, and on which day, since the source cannot be: never the access date.
     *copy_of* is what a mirror is a copy of, or "". *version_at* (UTC) is when the version that the reading saw was
     captured; *memento* is that version's address here, or "".
@@ -21,7 +21,6 @@ class Citation:
 
     source: Source
     accessed: date | None = None
-    by: str = ""
     hand: tuple[str, date] | None = None
     version_at: datetime | None = None
     memento: str = ""

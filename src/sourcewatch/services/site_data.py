@@ -160,12 +160,9 @@ def _cited(seen: Dates, source: Source) -> Citation:
     copy_of = original.url or original.title if original else ""
     copies = ((m.url or "", seen.standing(m).last_accessed) for m, _, _ in seen.second.get(source.id, ()))
     second = next(((url, dates.local_day(at, zone)) for url, at in copies if at is not None), None)
-    if standing.last_accessed is None:
-        by = {"accessed": person[1], "by": person[0]} if person else {}
-        return Citation(source, second_hand=second, copy_of=copy_of, **by)  # type: ignore[arg-type]
     return Citation(
         source,
-        dates.local_day(standing.last_accessed, zone),
+        dates.local_day(standing.last_accessed, zone) if standing.last_accessed else None,
         hand=person,
         version_at=version.captured_at if version else None,
         memento=seen.memento(source) or "",
