@@ -103,6 +103,7 @@ DESK: Mapping[str, tuple[str, str]] = {
     "d_each_check": ("逐次列出", "Each of them"),
     "d_when": ("时间", "When"),
     "d_why": ("依据", "Why"),
+    "d_void_checks": ("另有 {n} 次因我方网络故障作废，不计在内。", "{n:check} more are void, by our own network."),
     "d_void": ("我方网络故障", "our own network"),
     "d_strip": (
         "{since} 至 {until}：读到 {read} 次，其中 {changed} 次有新版本；被拦 {walled} 次，失败 {failed} 次",

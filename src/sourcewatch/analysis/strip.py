@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from ..domain.check import Span
 
@@ -24,13 +24,14 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """*ticks* are (x, when); *counts* says how many checks there were of each kind."""
+    """*ticks* are (x, when); *counts* says how many checks there were of each kind; *void* ones are none of them."""
 
     marks: tuple[Mark, ...]
     ticks: tuple[tuple[float, datetime], ...]
     counts: dict[str, int]
     since: datetime
     until: datetime
+    void: int = 0
 
 
 def strip(spans: Sequence[Span], now: datetime) -> Strip | None:
@@ -39,20 +40,22 @@ def strip(spans: Sequence[Span], now: datetime) -> Strip | None:
     if not own:
         return None
     since = min(s.first_at for s in own)
-    until = max(now, max(s.last_at for s in own), since + timedelta(hours=1))
-    whole = (until - since).total_seconds()
+    until = max(now, max(s.last_at for s in own))
+    whole = (until - since).total_seconds() or 1.0
 
     def place(at: datetime) -> float:
         return round((at - since).total_seconds() / whole * WIDTH, 1)
 
     counts = dict.fromkeys(KINDS, 0)
     for span in own:
-        counts[kind_of(span)] += span.n
+        later = span.n - 1 if span.new_version and not span.by_hand else 0  # only the first of them brought the version
+        counts[kind_of(span)] += span.n - later
+        counts["read"] += later
     shown = own[-MOST_MARKS:]
     marks = [Mark(x, round(max(3.0, place(s.last_at) - x), 1), kind_of(s)) for s in shown for x in (place(s.first_at),)]
     marks.sort(key=lambda m: KINDS.index(m.kind) != 0)  # what is rarer lies above
     ticks = tuple((round(WIDTH * n / 4, 1), since + (until - since) * n / 4) for n in range(5))
-    return Strip(tuple(m for m in marks), ticks, counts, since, until)
+    return Strip(tuple(m for m in marks), ticks, counts, since, until, sum(s.n for s in spans) - sum(s.n for s in own))
 
 
 def kind_of(span: Span) -> str:

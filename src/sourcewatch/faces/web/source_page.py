@@ -44,11 +44,12 @@ def _source(request: Request, now: datetime) -> Response:
     history = house.reviews.history(source.id)
     record = next((v.record_id for v in versions if v.id == standing.version), "")
     about = [r for r in history if r.subject.record == record]
+    drawn = strip(spans, now)
     newest = [s for s in spans if not s.by_hand and not s.void]
     return show(
         request, "source.html.j2", source=source, line=seen, now=now, parent=parent, mirrors=mirrors,
-        strip=strip(spans, now), width=WIDTH, height=HEIGHT, kind_of=kind_of,
-        spans=spans[::-1][:MOST_CHECKS], checks=sum(s.n for s in spans), figures=figures, versions=versions[::-1],
+        strip=drawn, void=drawn.void if drawn else sum(s.n for s in spans), width=WIDTH, height=HEIGHT, kind_of=kind_of,
+        spans=spans[::-1][:MOST_CHECKS], figures=figures, versions=versions[::-1],
         most_versions=MOST_VERSIONS, dropped=house.archive.dropped(source.id), last=newest[-1] if newest else None,
         read=_last_read(newest), quotes=_over_time(source, house.desk.sighted(source.id)), reviews=history[::-1],
         review=about[-1] if about else None, incidents=list(house.desk.incidents(source.id))[::-1],
