@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "faces": {"domain", "analysis", "services", "faces"},
 }
 # the only modules that know adapters and services
-WIRING = {"faces/wiring.py", "faces/crew.py", "faces/lookback.py", "faces/citing.py", "faces/fleet.py"}
+WIRING = {f"faces/{name}.py" for name in ("wiring", "crew", "lookback", "citing", "fleet", "moving")}
 ONE_ROOM = {
     "rfc3161_client": {"adapters/timestamps.py"},
     "httpx": {
@@ -52,6 +52,7 @@ ONE_ROOM = {
         "adapters/copy_rows.py",
         "adapters/fence.py",
         "adapters/months.py",
+        "adapters/move_rows.py",
         "adapters/strays.py",
         "adapters/turn_rows.py",
         "faces/fleet.py",

@@ -107,3 +107,83 @@ def test_a_symbolic_link_keeps_leading_to_the_file(tmp_path: Path) -> None:
     sources_file.add(tmp_path / "s.toml", [ROW], strictly)
     assert (tmp_path / "s.toml").is_symlink()
     assert "b.example" in (tmp_path / "real" / "s.toml").read_text()
+
+
+MOVABLE = """\
+# the site
+[site]
+name = "Notes"  # as on its front page
+
+[tiers.A]
+title = "official"
+
+# the first, as cited in May
+[[source]]
+id = "one"
+tier = "A"
+title = "One"
+url = "https://one.example/old"  # see the minutes
+notes = '''
+url = "https://one.example/old"
+'''
+# its quote
+[[source.quote]]
+exact = "a sentence"
+
+# comments over the second
+[[source]]
+id = "two"
+tier = "A"
+title = "Two"
+url = "https://one.example/old"
+formerly = [
+  "https://two.example/a",  # until 2024
+]
+# a claim follows
+[[claim]]
+id = "c"
+tier = "A"
+text = "something"
+"""
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_new_address_changes_its_own_row_alone(tmp_path: Path, newline: str) -> None:
+    path = tmp_path / "sources.toml"
+    path.write_bytes(MOVABLE.replace("\n", newline).encode())
+    sources_file.move(path, "one", "https://one.example/old", "https://one.example/new", strictly)
+    wanted = MOVABLE.replace(
+        'url = "https://one.example/old"  # see the minutes\n',
+        'url = "https://one.example/new"  # see the minutes\nformerly = ["https://one.example/old"]\n',
+    )
+    assert path.read_bytes().decode() == wanted.replace("\n", newline)
+    [one, _] = load(path, {}).sources
+    assert one.formerly == ("https://one.example/old",)
+
+
+def test_an_address_that_had_others_before_remembers_them_all(tmp_path: Path) -> None:
+    path = tmp_path / "sources.toml"
+    path.write_text(MOVABLE, encoding="utf-8")
+    sources_file.move(path, "two", "https://one.example/old", "https://two.example/c", strictly)
+    [_, two] = load(path, {}).sources
+    assert two.formerly == ("https://two.example/a", "https://one.example/old") and two.url == "https://two.example/c"
+    text = path.read_text("utf-8")
+    assert "# until 2024" in text and "# a claim follows\n[[claim]]" in text and text.count("# see the minutes") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "new"),
+    [
+        (MOVABLE.replace("one.example/old", "one.example/changed"), "https://one.example/new"),
+        (MOVABLE, "ftp://one.example/new"),
+        ('source = [{ id = "one", tier = "A", title = "One", url = "https://one.example/old" }]\n'
+         + MOVABLE.partition("# the first")[0], "https://one.example/new"),
+    ],
+    ids=["another address by now", "no web address", "an inline row"],
+)  # fmt: skip
+def test_what_cannot_be_moved_soundly_is_left_as_it_was(tmp_path: Path, text: str, new: str) -> None:
+    path = tmp_path / "sources.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError):
+        sources_file.move(path, "one", "https://one.example/old", new, strictly)
+    assert path.read_text("utf-8") == text

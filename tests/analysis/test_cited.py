@@ -16,6 +16,7 @@ from sourcewatch.domain.source import Mirror, Source, SourceKind
 SOURCES = (
     Source("one", "A", "One", url="https://one.example/a", read="https://raw.one.example/a.md"),
     Source("two", "A", "Two", url="https://two.example/old", mirrors=(Mirror("https://mirror.example/two"),)),
+    Source("three", "A", "Three", url="https://three.example/b", formerly=("https://three.example/a",)),
     Source("own", "self", "Own", url="https://site.example/about"),
     Source("figure", "A", "Figure", url="https://one.example/f.png", kind=SourceKind.FIGURE, parent="one"),
     Source("lost", "C", "Unlocated"),
@@ -38,6 +39,7 @@ def against(*urls: str) -> Comparison:
         ("https://www.one.example/a/", "one", Form.SPELLING, "https://one.example/a"),
         ("https://one.example/a/index.html?utm_source=x", "one", Form.SPELLING, "https://one.example/a"),
         ("https://two.example/old", "two", Form.MOVED, "https://two.example/new"),
+        ("https://three.example/a", "three", Form.MOVED, "https://three.example/b"),
         ("https://two.example/new", "two", Form.ROW_MOVED, "https://two.example/new"),
     ],
 )
@@ -55,7 +57,7 @@ def test_another_page_is_not_taken_for_a_spelling(url: str) -> None:
 
 
 def test_what_nobody_cites_any_more_is_named_but_for_figures_own_pages_and_the_unlocated() -> None:
-    assert [s.id for s in against("https://one.example/a").uncited] == ["two"]
+    assert [s.id for s in against("https://one.example/a").uncited] == ["two", "three"]
 
 
 def test_the_sites_own_pages_are_not_outward_and_this_machine_is_no_citation() -> None:

@@ -315,6 +315,7 @@ def _source(row: SourceModel, tier: Tier, environ: Mapping[str, str], zone: Zone
         mirrors=tuple(Mirror(m.url, m.kind) for m in row.mirrors),
         mirror_of=row.mirror_of,
         cited_on=tuple(row.cited_on),
+        formerly=tuple(row.formerly),
         headers=tuple(
             Header(name, _ENV.sub(lambda m: environ[m[1]], value), secret=bool(_ENV.search(value)))
             for name, value in row.headers.items()

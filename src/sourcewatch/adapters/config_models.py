@@ -122,6 +122,7 @@ class Row(_Strict):
 class SourceModel(Row):
     title: Words
     url: Address | None = None
+    formerly: list[Address] = []
     read: Address | None = None
     language: str = ""
     publisher: str = ""

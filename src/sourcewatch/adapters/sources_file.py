@@ -1,4 +1,4 @@
-"""New rows for sources.toml: what stands there stays as it is, byte for byte."""
+"""New rows for sources.toml, and new addresses of old ones: all else stays as it is, byte for byte."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import tomllib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import tomlkit
-from tomlkit.items import AoT, Table
+from tomlkit.items import AoT, Array, Table
 
 from ..domain.errors import ConfigError, StorageError
 from ..domain.mention import NewSource
@@ -128,3 +128,48 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise ConfigError([f"{path}: cannot be read: {error.strerror or error}"]) from None
+
+
+def move(path: Path, source: str, old: str, new: str, load: Callable[[Path], object]) -> None:
+    """Cite *source* at another address: its `url` becomes *new*, and `formerly` remembers *old*.
+
+    Only these two keys change, by tomlkit, within the source's own table; every other byte stays. Raises ConfigError
+    (nothing is written then), StorageError.
+    """
+    path = path.resolve()
+    before = _bytes(path)
+    text = before.decode("utf-8")
+    raw = tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    rows = raw.get("source", [])
+    at = next((i for i, row in enumerate(rows) if row.get("id") == source), None)
+    if at is None or rows[at].get("url") != old:
+        raise ConfigError([f"{path}: {source} is not cited at {old} any more; nothing was written"])
+    after = _moved(text, at, old, new)
+    whole = tomllib.loads(after.removeprefix("\ufeff").replace("\r\n", "\n")) if after else {}
+    wanted = {**rows[at], "url": new, "formerly": [*rows[at].get("formerly", []), old]}
+    if whole != {**raw, "source": [*rows[:at], wanted, *rows[at + 1 :]]}:
+        raise ConfigError([f"{path}: {source} cannot be changed without changing others; change its url by hand"])
+    _replace(path, before, after.encode("utf-8"), load)
+
+
+def _moved(text: str, at: int, old: str, new: str) -> str:
+    """The file with the row changed; "" where the row is no table of its own."""
+    known, lines = toml_lines.lines(text.removeprefix("\ufeff")), text.split("\n")
+    first = known.get(("source", at))
+    heads = sorted(n for n in known.values() if _is_head(lines[n - 1]))
+    if first is None or first not in heads:
+        return ""
+    end = next((n for n in heads if n > first), len(lines) + 1)
+    document = tomlkit.parse("\n".join(lines[first - 1 : end - 1]).removeprefix("\ufeff") + "\n")
+    [row] = cast(AoT, document["source"])
+    row["url"] = new
+    if "formerly" in row:
+        cast(Array, row["formerly"]).append(old)
+    changed = tomlkit.dumps(document).removesuffix("\n").split("\n")
+    if "formerly" not in row:
+        place = toml_lines.lines("\n".join(changed))[("source", 0, "url")]
+        remembered = tomlkit.document()
+        remembered["formerly"] = [old]
+        ending = "\r" if changed[place - 1].endswith("\r") else ""
+        changed.insert(place, tomlkit.dumps(remembered).rstrip("\n") + ending)
+    return "\n".join([*lines[: first - 1], *changed, *lines[end - 1 :]])

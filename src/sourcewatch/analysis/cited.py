@@ -92,11 +92,13 @@ class _Declared:
         self.exact: dict[str, Source] = {}
         self.key: dict[str, Source] = {}
         self.after: dict[str, Source] = {}
+        self.before: dict[str, Source] = {}
         for source in sources:
             for url in (source.url, source.read, *(m.url for m in source.mirrors)):
                 if url and (asked := spelling.exact(url)) and (spelled := spelling.key(url)):
                     self.exact.setdefault(asked, source)
                     self.key.setdefault(spelled, source)
+            self.before |= {spelled: source for url in source.formerly if (spelled := spelling.key(url))}
             if (to := moved.get(source.id)) and (spelled := spelling.key(to)):
                 self.after.setdefault(spelled, source)
 
@@ -113,6 +115,8 @@ class _Declared:
             return Cited(url, places, source.id, form, source.url or "")
         if source := self.after.get(spelled):
             return Cited(url, places, source.id, Form.ROW_MOVED, self.moved[source.id])
+        if source := self.before.get(spelled):
+            return Cited(url, places, source.id, Form.MOVED, source.url or "")
         return Cited(url, places)
 
 

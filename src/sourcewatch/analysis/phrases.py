@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from .phrases_access import ACCESS
 from .phrases_desk import DESK
+from .phrases_moved import WHITHER
 from .phrases_outside import OUTSIDE
 from .phrases_report import REPORT
 
@@ -238,7 +239,7 @@ class _Count(int):
         return f"{int(self)} {noun}{'' if self == 1 else 's'}" if noun else str(int(self))
 
 
-_ALL = {**_SENTENCES, **DESK, **ACCESS, **REPORT, **OUTSIDE}
+_ALL = {**_SENTENCES, **DESK, **ACCESS, **REPORT, **OUTSIDE, **WHITHER}
 
 
 def say(key: str, language: str, **values: object) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from ..domain.change import Op, PictureChange, Region, Sighting, SightingKind
+from ..domain.move import Move
 from ..domain.report import ChangeLine, Line, QuoteLine, SecondHand
 from ..domain.review import Review
 from ..domain.source import Source, SourceKind
@@ -94,6 +95,18 @@ class Voice:
 
     def hand(self, by: str, at: datetime) -> str:
         return self.say("by_hand", by=excerpt.plain(by), at=self.day(at))
+
+    def likeness(self, move: Move) -> str:
+        """How what stands at a new address is like the last accepted version."""
+        found = move.likeness
+        if found.kept is None:
+            words = [self.say("mv_never")]
+        else:
+            other = self.say("mv_other_title", title=excerpt.plain(found.title)[:200])
+            words = [self.say("mv_same_title") if found.same_title else other]
+            words.append(self.say("mv_kept", kept=f"{found.kept:.0%}"))
+        words += [self.say("mv_quotes", held=found.held, sought=found.sought)] if found.sought else []
+        return self.joined([*words, self.word(found.verdict)])
 
     def decision(self, review: Review) -> str:
         """What an editor decided, who, and when."""

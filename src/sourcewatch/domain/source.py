@@ -66,6 +66,7 @@ class Rest:
 class Source:
     """One cited address. Without *url* it is unlocated: listed, never fetched, never dated.
 
+    *formerly* are the addresses that it was cited at before, oldest first.
     *read* is what is fetched where it differs from what is cited. *every_s* is the interval in seconds; while nothing
     changes it grows up to *slowest_s*, where given. *alt* binds a declared figure to a picture of its parent page whose
     address is not known beforehand. *watch* "picture": how the page looks is compared too.
@@ -99,6 +100,7 @@ class Source:
     pause: Rest | None = None
     mute: Rest | None = None
     watch: Literal["text", "picture"] = "text"
+    formerly: tuple[str, ...] = ()
 
     @property
     def address(self) -> str | None:

@@ -16,6 +16,7 @@ from . import archive_commands as archive_commands
 from . import cited_commands as cited_commands
 from . import export_commands as export_commands
 from . import lookback_commands as lookback_commands
+from . import moved_commands as moved_commands
 from . import notify_commands
 from . import review_commands as review_commands
 from . import search_commands as search_commands

@@ -21,8 +21,9 @@ from . import wiring
 from .crew import crew
 from .daemon import Daemon
 from .jobs import jobs
+from .moving import mover_of
 from .signals import HARD, stop_signals
-from .web import app
+from .web import app, moves_page
 from .web.ops import Meter, Ops
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ async def serve(house: House, config: Path, listening: socket.socket) -> int:
     """
     asked, again = stop_signals()
     async with crew(house, "serve") as at_hand:
-        meter, front = Meter(), Front()
+        meter, front = Meter(), Front(lambda source: mover_of(at_hand).look(source))
         daemon = Daemon(
             at_hand, config, meter, jobs(house.settings), adopted=lambda new: front.show(new, ops, listening)
         )
@@ -103,13 +104,15 @@ def begin(front: Front, listening: socket.socket, house: House) -> tuple[uvicorn
 
 
 class Front:
-    """The application over the newest configuration."""
+    """The application over the newest configuration; *look* is how an editor lets who is at work look for a source."""
 
-    def __init__(self) -> None:
+    def __init__(self, look: moves_page.Look | None = None) -> None:
         self._app: ASGIApp | None = None
+        self.look = look
 
     def show(self, house: House, ops: Ops, listening: socket.socket) -> None:
-        self._app = app.build(house, extra_routes=ops.routes(), bind=listening.getsockname()[0])
+        more = [*ops.routes(), *(moves_page.looking(self.look) if self.look else ())]
+        self._app = app.build(house, extra_routes=more, bind=listening.getsockname()[0])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert self._app is not None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..adapters.desk_rows import DeskRows
     from ..adapters.guard import Resolve
     from ..adapters.ledger import Ledger
+    from ..adapters.move_rows import MoveRows
     from ..adapters.outbox import Outbox
     from ..adapters.queue_rows import Queue
     from ..adapters.retention import Retention
@@ -82,6 +83,8 @@ class House:
     site: SiteRows
     tokens: Tokens
     trends: TrendRows
+    moves: MoveRows
+    config: Path
 
 
 def read_settings(path: Path, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -115,6 +118,7 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
     from ..adapters.audits import Audits
     from ..adapters.desk_rows import DeskRows
     from ..adapters.ledger import Ledger
+    from ..adapters.move_rows import MoveRows
     from ..adapters.outbox import Outbox
     from ..adapters.queue_rows import Queue
     from ..adapters.retention import Retention
@@ -155,6 +159,8 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
             site=SiteRows(engine),
             tokens=Tokens(folder),
             trends=TrendRows(engine),
+            moves=MoveRows(engine),
+            config=path,
         )
         mirror(house, now())  # whoever only reads asks about the addresses of today, too
         yield house

@@ -16,7 +16,7 @@ from ...domain.review import Decision, Overtaken, Subject
 from ...services import review as deciding
 from ...services.overview import SECTIONS, Overviews, Wanted
 from ...services.threads import aside
-from . import compare_page, search_page, source_page
+from . import compare_page, moves_page, search_page, source_page
 from .access import require
 from .forms import fields
 from .login import local
@@ -41,6 +41,7 @@ def routes(house: House, clock: Callable[[], datetime]) -> list[BaseRoute]:
         Route("/static/{name}", static),
         *compare_page.routes(),
         *source_page.routes(clock),
+        *moves_page.routes(clock),
         *search_page.routes(),
     ]
 

@@ -15,7 +15,9 @@ from ...domain.desk import Sighted
 from ...domain.report import Line
 from ...domain.source import Source
 from ...services import publish
+from ...services.moves import not_lost
 from .compare_page import source_or_404
+from .moves_page import can_look
 from .shell import house_of, show
 
 if TYPE_CHECKING:
@@ -46,8 +48,10 @@ def _source(request: Request, now: datetime) -> Response:
     about = [r for r in history if r.subject.record == record]
     drawn = strip(spans, now)
     newest = [s for s in spans if not s.by_hand and not s.void]
+    may_look = can_look(request) and not not_lost(source, house.ledger.recall(source.id))
     return show(
         request, "source.html.j2", source=source, line=seen, now=now, parent=parent, mirrors=mirrors,
+        moves=house.moves.open(source.id), may_look=may_look,
         strip=drawn, void=drawn.void if drawn else sum(s.n for s in spans), width=WIDTH, height=HEIGHT, kind_of=kind_of,
         spans=spans[::-1][:MOST_CHECKS], figures=figures, versions=versions[::-1],
         most_versions=MOST_VERSIONS, dropped=house.archive.dropped(source.id), last=newest[-1] if newest else None,
