@@ -105,7 +105,7 @@ def swarming(hosts: int, latency_s: float = 0.01) -> Iterator[Swarm]:
 
 
 def write_sources(
-    folder: Path, swarm: Swarm, count: int, *, delay: str = "20ms", deadline: str = "4s", more: str = ""
+    folder: Path, swarm: Swarm, count: int, *, delay: str = "20ms", deadline: str = "15s", more: str = ""
 ) -> Path:
     """*count* sources, spread over the hosts, each due once a day."""
     head = (

@@ -123,7 +123,7 @@ async def test_who_was_frozen_and_has_lost_its_host_asks_nothing_and_takes_nothi
     w.time.now += 100
     w.rows.holder["a"] = "other"
     assert await w.turns.begin("a") is not None
-    assert not await w.turns.holds("a")
+    assert not await w.turns.still("a")
     del w.rows.holder["a"]  # the other has done the work, and left
     assert await w.turns.begin("a") is not None, "what this job was given is done"
     assert w.rows.calls.count("take a") == 1
@@ -138,6 +138,20 @@ async def test_a_request_that_was_begun_before_a_freeze_is_not_sent_after_it(w: 
     assert w.turns.sure("a")
     w.time.now += 100
     assert not w.turns.sure("a")
+
+
+@in_a_loop
+async def test_what_failed_while_this_process_slept_proves_nothing_though_the_host_is_still_ours(w: World) -> None:
+    await w.turns.take("a")
+    await w.turns.beat()
+    assert await w.turns.begin("a") is None
+    w.time.now += 100
+    await w.turns.beat()
+    assert not w.turns.sure("a"), "its request was begun before"
+    w.turns.end("a")
+    w.time.now += 1
+    assert await w.turns.begin("a") is None
+    assert w.turns.sure("a")
 
 
 @in_a_loop

@@ -80,10 +80,11 @@ Ask = Callable[[], Awaitable[Exchange | Broken | Deferred]]
 
 
 class Gate(Protocol):
-    """Keeps other processes from a host while it is asked. *begin* may say for how many seconds it must not be;
-    *sure* whether it still may, a moment later."""
+    """Keeps other processes from a host while it is asked. *begin* may say for how many seconds it must not be,
+    *still* whether it may be now, a moment later; *sure* whether nobody else can have asked it since."""
 
     async def begin(self, host: str) -> float | None: ...
+    async def still(self, host: str) -> bool: ...
     def sure(self, host: str) -> bool: ...
     def end(self, host: str) -> None: ...
 
@@ -120,6 +121,10 @@ class Hosts:
         """How many hosts wish to be left alone now."""
         now = self._clock()
         return sum(h.deferred_until > now for h in self._hosts.values())
+
+    async def still(self, host: str) -> bool:
+        """Whether this host may be asked now, in its turn."""
+        return self._gate is None or await self._gate.still(host)
 
     def sure(self, host: str) -> bool:
         """Whether nobody else can be asking this host now: not so when this process slept during its turn."""

@@ -162,7 +162,7 @@ class Web:
             if known := self.hosts.recent_failure(address.origin, fresh=trip.fresh):
                 return known
             async with self._asked:
-                MAY_SEND.set(partial(self.hosts.sure, address.host))
+                MAY_SEND.set(partial(self.hosts.still, address.host))
                 outcome = await self._exchange(trip, address, headers)
             if isinstance(outcome, Broken) and not self.hosts.sure(address.host):
                 return self._deferred(address, 0.0)  # this process slept, or lost its turn: that proves nothing

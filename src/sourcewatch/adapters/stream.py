@@ -8,7 +8,7 @@ import select
 import socket
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import Any
 
@@ -20,8 +20,12 @@ from .wire import Wire
 WIRE: ContextVar[Wire | None] = ContextVar("WIRE", default=None)
 """The connection that serves the exchange of this task: the pool decides which, and says so nowhere else."""
 
-MAY_SEND: ContextVar[Callable[[], bool] | None] = ContextVar("MAY_SEND", default=None)
+MAY_SEND: ContextVar[Callable[[], Awaitable[bool]] | None] = ContextVar("MAY_SEND", default=None)
 """Whether this task's exchange may still be sent: asked at the last moment, since a process may have slept for long."""
+
+
+class NotSentError(httpcore.NetworkError):
+    """No WriteError: after one of these the pool would wait for an answer all the same."""
 
 
 class HandshakeError(httpcore.ConnectError):
@@ -62,8 +66,8 @@ class Stream(httpcore.AsyncNetworkStream):
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
         if not buffer:
             return
-        if (may := MAY_SEND.get()) is not None and not may():
-            raise httpcore.WriteError("not sent: it is not this process's turn any more")
+        if (may := MAY_SEND.get()) is not None and not await may():
+            raise NotSentError("it is not this process's turn any more")
         WIRE.set(self.wire)
         self.wire.sent(bytes(buffer))
         try:

@@ -115,7 +115,7 @@ class Shifts:
         try:
             began, done = self.turns.clock(), set[Claim]()
             while self.turns.clock() - began < JOB_S and not self.closing:
-                if not await self.patience(lambda: self.turns.holds(host)):
+                if not await self.patience(lambda: self.turns.still(host)):
                     return
                 claims = [c for c in await self.patience(lambda: self._claims(host, by)) if c not in done]
                 if not claims:

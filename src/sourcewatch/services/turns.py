@@ -57,6 +57,9 @@ class Turns:
     ours: set[str] = field(default_factory=set)  # that a job is at; the others are guests' hosts
     asking: dict[str, int] = field(default_factory=dict)
     _left_at: dict[str, float] = field(default_factory=dict)
+    _begun_at: dict[str, float] = field(default_factory=dict)
+    _beat_at: float | None = None
+    _woke_at: float = float("-inf")
     _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="turns"))
 
     async def take(self, host: str) -> bool:
@@ -66,9 +69,9 @@ class Turns:
         self.ours.add(host)
         return True
 
-    async def holds(self, host: str) -> bool:
-        """Whether the turn of a job is still its own; once lost, it is for good. Raises StorageError."""
-        if not self.sure(host):
+    async def still(self, host: str) -> bool:
+        """Whether a turn is still our own; once lost, it is for good. Raises StorageError."""
+        if not self._proven(host):
             began = self.clock()
             if host not in await self._in_thread(self.rows.renew, [host]):
                 self.proven.pop(host, None)
@@ -94,13 +97,14 @@ class Turns:
         finally:
             if wish_s is not None:
                 self.end(host)
+        self._begun_at[host] = self.clock()
         return wish_s
 
     async def _secure(self, host: str) -> float | None:
         waited_s = 0.0
-        while not self.sure(host):
+        while not self._proven(host):
             if host in self.ours:  # never taken anew: another may have done the job's work meanwhile
-                if not await self.holds(host):
+                if not await self.still(host):
                     return POLL_S
                 continue
             wish_s = await self._take(host)
@@ -117,15 +121,23 @@ class Turns:
         left = self.asking.pop(host) - 1
         if left:
             self.asking[host] = left
+        self._begun_at.pop(host, None)
         self._left_at[host] = self.clock()
 
     def sure(self, host: str) -> bool:
-        """Whether the last heartbeat proves that this host is ours."""
+        """Whether this host is ours by the last heartbeat, and this process has not slept since its request began:
+        what failed while it slept, failed by our own fault."""
+        return self._proven(host) and self._begun_at.get(host, float("inf")) > self._woke_at
+
+    def _proven(self, host: str) -> bool:
         at = self.proven.get(host)
         return at is not None and self.clock() - at < STALLED_S - SPARE_S
 
     async def beat(self) -> None:
         """One heartbeat: whatever it does not prove is lost. Raises StorageError; then nothing is proven anew."""
+        if self._beat_at is not None and self.clock() - self._beat_at >= STALLED_S - SPARE_S:
+            self._woke_at = self.clock()
+        self._beat_at = self.clock()
         for host in self._idle_guests():
             await self._leave(host)
         hosts, began = list(self.proven), self.clock()
