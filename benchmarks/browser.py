@@ -20,7 +20,7 @@ from pathlib import Path
 from sourcewatch.adapters.browser import Browser
 from sourcewatch.adapters.guard import Guard
 from sourcewatch.adapters.hosts import Hosts
-from sourcewatch.domain.capture import Capture, Exchange, Request
+from sourcewatch.domain.capture import Capture, Exchange
 from sourcewatch.domain.source import FetchPolicy, HostPolicy, RenderPolicy
 
 TEXT = "The scheduler places experts at night and the cache stays warm. " * 300
@@ -102,9 +102,10 @@ async def measure(pages: int) -> None:
     ) as b:
         for n in range(pages):
             url = f"http://127.0.0.1:{port}/{n}"
-            plain = Exchange(url, 200, (("Content-Type", "text/html"),), b"")
+            kind, body = answer(f"/{n}")
+            plain = Exchange(url, 200, (("Content-Type", kind),), body)
             begun = time.perf_counter()
-            seen = await b.render(Request(url), Capture(datetime.now(UTC), (plain,)))
+            seen = await b.render(Capture(datetime.now(UTC), (plain,)), body)
             assert isinstance(seen, Capture) and TEXT.strip().encode() in seen.answer.dom
             took.append(time.perf_counter() - begun)
             pids = family(os.getpid())

@@ -77,7 +77,7 @@ ONE_ROOM = {
     | {p.relative_to(PACKAGE).as_posix() for p in (PACKAGE / "faces" / "web").glob("*.py")},
     "uvicorn": {"faces/serve.py"},
     "prometheus_client": {"faces/web/ops.py"},
-    "playwright": {"adapters/browser.py", "adapters/browser_page.py", "adapters/chromium.py"},
+    "playwright": {f"adapters/{name}.py" for name in ("browser", "browser_page", "browser_parts", "chromium")},
     "protego": {"adapters/robots.py"},
     "obstore": {"adapters/bucket.py"},
 }

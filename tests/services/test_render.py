@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import shutil
 from collections.abc import Iterator
@@ -121,6 +122,43 @@ def test_a_plain_answer_never_stands_in_for_what_a_browser_read(
     line = watch.passes(rows, AT + timedelta(days=1))["p"]
     assert (line["verdict"], line["rule"], line["new_version"]) == ("needs_js", "browser-failed", False)
     assert line["last_accessed"] == "2026-11-01T08:00:00Z"
+
+
+def test_where_scripts_lead_on_is_asked_by_plain_http_and_by_robots_txt(tmp_path: Path, site: Site) -> None:
+    watch, rows = Watch(tmp_path), rendered(site.url("/old"), "always")
+    site.pages["/old"] = page("Old", f"<p>{TEXT}</p><script>location.replace('/p')</script>")
+    line = watch.passes(rows, AT)["p"]
+    assert (line["verdict"], line["final_url"]) == ("redirected_meta", site.url("/p"))
+    assert line["sightings"][0]["sighting"] == "verbatim", "the page that it leads to is filled by scripts, too"
+
+    site.pages["/robots.txt"] = 200, {"Content-Type": "text/plain"}, b"User-agent: *\nDisallow: /p\n"
+    (tmp_path / "other").mkdir()
+    line = Watch(tmp_path / "other").passes(rows, AT)["p"]
+    assert (line["verdict"], line["last_accessed"]) == ("robots_disallowed", None)
+
+
+def test_where_scripts_lead_on_to_a_private_address_nobody_asks(tmp_path: Path, site: Site) -> None:
+    site.pages["/p"] = page("P", f"<p>{TEXT}</p><script>location.replace('http://10.0.0.1/secret')</script>")
+    line = Watch(tmp_path).passes(rendered(site.url("/p"), "always"), AT)["p"]
+    assert (line["verdict"], line["last_accessed"]) == ("redirect_to_private", None)
+
+
+def test_a_page_that_begins_a_download_stays_the_page_that_it_is(tmp_path: Path, site: Site) -> None:
+    site.pages["/p"] = page("P", f"<h1>Get it</h1><p>{TEXT} {QUOTE}</p><script>location.href = '/file.zip'</script>")
+    site.pages["/file.zip"] = 200, {"Content-Type": "application/zip"}, b"PK\x03\x04"
+    line = Watch(tmp_path).passes(rendered(site.url("/p"), "always"), AT)["p"]
+    assert (line["verdict"], line["final_url"]) == ("ok", site.url("/p"))
+    assert (line["browser"] or "").startswith("Chromium ")
+
+
+def test_a_coded_answer_is_shown_without_its_coding_and_kept_with_it(tmp_path: Path, site: Site) -> None:
+    packed = gzip.compress(page("Shell", SHELL)[2])
+    site.pages["/p"] = 200, {"Content-Type": "text/html", "Content-Encoding": "gzip"}, packed
+    watch = Watch(tmp_path)
+    assert watch.passes(rendered(site.url("/p"), "auto"), AT)["p"]["sightings"][0]["sighting"] == "verbatim"
+    memory = watch.ask(lambda house: house.ledger.recall("p").memory)
+    kept = watch.ask(lambda house: house.snapshots.exchange(memory.path, memory.offset))
+    assert kept.body == packed and QUOTE.encode() in kept.dom
 
 
 def test_a_challenge_stays_a_challenge(tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,142 +1,205 @@
-"""One page in a browser: loaded, scrolled through, looked at; everything that it did not load is told."""
+"""One page in a browser: shown, scrolled through, looked at; everything that it did not load is told.
+
+The browser is handed the answer that plain HTTP brought, so no page is asked for twice, and the guard, robots.txt and
+the host's pace hold for it, and no header of the source reaches its scripts. It goes nowhere else: where scripts lead
+on is told, for the fetch to ask.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag, urlsplit
 
-from ..domain.capture import BrokenPicture, Capture, Exchange, Unloaded, View
-from ..domain.source import FetchPolicy, RenderPolicy
+from ..domain.capture import BrokenPicture, Exchange, Headers, Unloaded, View
+from .browser_parts import FRAMING, read_parts
+from .chromium import Chromium
 from .guard_proxy import CAUSE
+from .headers import ACCEPT_LANGUAGE
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, BrowserContext, Dialog, Download, Response, Route
+    from playwright.async_api import BrowserContext, CDPSession, Dialog, Response
     from playwright.async_api import Page as Tab
     from playwright.async_api import Request as Asked
 
 WIDTH_PX, HEIGHT_PX = 1280, 900
 MOST_HEIGHT_PX = 10_000  # of a screenshot: one page made a PNG of 38,780 px (measured)
-MOST_SCREENS = 15  # scrolled through: pictures further down are loaded by whoever reads that far
-LOADS_WITHIN_S, QUIET_S, SETTLES_WITHIN_S, SHOT_WITHIN_S, BODY_WITHIN_S = 15.0, 0.5, 3.0, 10.0, 3.0
-MOST_PARTS, MOST_PARTS_BYTES = 400, 30_000_000
-MOST_TOLD, MOST_CHARS = 100, 400
-CLOSED = "a window that it opened was closed"
-NOT_LOADED = frozenset({"net::ERR_ABORTED", "net::ERR_BLOCKED_BY_CLIENT"})  # by the page, or by us
+MOST_SCREENS = 12  # scrolled through: pictures further down are loaded by whoever reads that far
+LOADS_WITHIN_S, QUIET_S, SETTLES_WITHIN_S, SHOT_WITHIN_S = 10.0, 0.4, 3.0, 8.0
+FRAME_S = 0.05  # after a scroll: observers are told in the next frame
+MOST_ASKED = 600  # parts of one page; 10,000 pictures are nobody's article
+MOST_SHOT_BYTES = 10_000_000
+MOST_TOLD, MOST_CHARS, MOST_URL_CHARS = 100, 400, 2_000
+CHANGED_ITS_MIND = "net::ERR_ABORTED"  # a page that no longer wants a part, not a part that failed
+UNTOLD = frozenset({"net::ERR_TUNNEL_CONNECTION_FAILED", "net::ERR_PROXY_CONNECTION_FAILED"})  # the proxy knows why
 
+# These run in a world of their own, where the page's scripts have changed nothing.
 PICTURES = """(most) => [...document.images]
   .filter((i) => i.complete && i.naturalWidth === 0 && (i.currentSrc || i.src))
   .slice(0, most).map((i) => [i.currentSrc || i.src, i.alt || ""])"""
-HEIGHT = "() => Math.max(document.documentElement.scrollHeight, document.body ? document.body.scrollHeight : 0)"
+HEIGHT = "() => Math.max(0, ...[document.documentElement, document.body].map((e) => e ? e.scrollHeight : 0))"
 SCROLL = "(y) => window.scrollTo({top: y, behavior: 'instant'})"
+# Shadow roots as HTML spells them, or what stands in them would be lost. A <noscript> says what scripts contradict.
+DOM = """(most) => {
+  const roots = [], gather = (node) => {
+    for (const element of node.querySelectorAll('*'))
+      if (element.shadowRoot) { roots.push(element.shadowRoot); gather(element.shadowRoot) }
+  }
+  gather(document)
+  document.querySelectorAll('noscript').forEach((element) => element.remove())
+  const root = document.documentElement
+  if (!root) return '<!DOCTYPE html>'
+  const inner = root.getHTML({shadowRoots: roots})
+  const tag = root.cloneNode(false).outerHTML.replace(/<\\/html>\\s*$/i, '')
+  return inner.length > most ? null : '<!DOCTYPE html>' + tag + inner + '</html>'
+}"""
 
 
-class CrashedError(Exception):
-    """The page brought its browser down, or was none: a sentence."""
+class BrokenOffError(Exception):
+    """The page could not be read to its end: a sentence."""
 
 
 @dataclass(slots=True)
 class _Heard:
     """What a page did while it was read."""
 
-    let: int = 0
     asked: int = 0
     ended: int = 0
     at: float = field(default_factory=time.monotonic)
     unloaded: dict[str, Unloaded] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
-    answers: list[Response] = field(default_factory=list)
-    crashed: asyncio.Event = field(default_factory=asyncio.Event)
+    whole: list[Asked] = field(default_factory=list)  # what came to its end
+    onward: str = ""
+    cut_off: bool = False
+    broken_off: asyncio.Event = field(default_factory=asyncio.Event)
+    loaded: asyncio.Event = field(default_factory=asyncio.Event)  # or stopped: its scripts wanted to go elsewhere
     doing: set[asyncio.Future[None]] = field(default_factory=set)
 
     def note(self, words: str) -> None:
         if len(self.notes) < MOST_TOLD:
             self.notes[words[:MOST_CHARS]] = None
 
-    def stir(self) -> None:
-        self.at = time.monotonic()
+    def did_not_load(self, url: str, kind: str, code: str) -> None:
+        if len(self.unloaded) < MOST_TOLD:
+            self.unloaded.setdefault(url, Unloaded(url[:MOST_URL_CHARS], kind, code[:MOST_CHARS]))
+
+    def complained(self, words: str) -> None:
+        if len(self.errors) < MOST_TOLD:
+            self.errors.append(" ".join(words[: 4 * MOST_CHARS].split())[:MOST_CHARS])
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """Asks the document, out of the reach of its own scripts. Raises BrokenOffError."""
+
+    devtools: CDPSession
+    world: int
+
+    async def __call__(self, function: str, *given: int) -> Any:
+        words = f"({function})({', '.join(map(str, given))})"
+        asked = {"expression": words, "contextId": self.world, "returnByValue": True}
+        told = await self.devtools.send("Runtime.evaluate", asked)
+        if "exceptionDetails" in told:
+            raise BrokenOffError(f"the page cannot be read: {told['exceptionDetails'].get('text', '')[:MOST_CHARS]}")
+        return told["result"].get("value")
 
 
 class Page:
     """Reads one page in a context of its own. *causes* are the proxy's, by host:port."""
 
-    def __init__(
-        self, browser: Browser, causes: dict[str, str], policy: FetchPolicy, render: RenderPolicy, user_agent: str
-    ) -> None:
-        self._browser, self._causes, self._policy, self._render = browser, causes, policy, render
-        self._user_agent = user_agent
+    def __init__(self, engine: Chromium, causes: Mapping[str, str], user_agent: str) -> None:
+        self._engine, self._causes, self._user_agent = engine, causes, user_agent
         self._heard = _Heard()
         self._context: BrowserContext | None = None
-        self._tab: Tab | None = None
+        self._main = ""  # the frame that the page itself is in
+        self._served = False
 
     async def close(self) -> None:
         if self._context is not None:
             with contextlib.suppress(Exception):  # the browser is gone: so is the context
                 await self._context.close()
 
-    async def read(self, capture: Capture) -> tuple[bytes, View, Exchange | None]:
-        """The document as it stands in the end, what was seen, and the last answer where scripts led elsewhere.
+    def cut_off(self, why: str) -> None:
+        """From now on it loads nothing more, and is not waited for."""
+        self._heard.note(why)
+        self._heard.cut_off = True
+        self._heard.loaded.set()
+        if self._context is not None:
+            self._aside(self._context.set_offline(True))
 
-        Raises CrashedError. Takes as long as the page likes: the caller bounds it.
+    async def read(self, answer: Exchange, body: bytes, *, most_bytes: int, screenshot: bool) -> tuple[bytes, View]:
+        """The document as it stands in the end, and what was seen. *body* is the answer's, without its coding.
+
+        Raises BrokenOffError. Takes as long as the page likes: the caller bounds it.
         """
         from playwright.async_api import Error
 
         started, heard = time.perf_counter(), self._heard
-        reading = asyncio.ensure_future(self._seen(capture))
-        crash = asyncio.ensure_future(heard.crashed.wait())
+        reading = asyncio.ensure_future(self._seen(answer, body, most_bytes, screenshot))
+        ends: list[asyncio.Future[Any]] = [
+            asyncio.ensure_future(event.wait()) for event in (heard.broken_off, self._engine.gone)
+        ]
         try:
-            await asyncio.wait({reading, crash}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((reading, *ends), return_when=asyncio.FIRST_COMPLETED)
+            if self._engine.gone.is_set():
+                raise BrokenOffError(self._engine.why)
             if not reading.done():
-                raise CrashedError("the page brought its renderer down")
-            dom, broken, screenshot, others, last = reading.result()
+                raise BrokenOffError("the page brought its renderer down")
+            dom, broken, shot = reading.result()
         except Error as error:
-            words = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-            raise CrashedError(f"the browser did not read it: {words[:MOST_CHARS]}") from None
+            words = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise BrokenOffError(f"the browser did not read it: {words[:MOST_CHARS]}") from None
         finally:
-            for task in (reading, crash):
+            for task in (reading, *ends, *heard.doing):
                 task.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Error):
-                await reading
-        view = View(
-            browser="",
-            unloaded=tuple(heard.unloaded.values())[:MOST_TOLD],
+            await asyncio.gather(reading, *ends, *heard.doing, return_exceptions=True)
+        parts = await read_parts(heard.whole, answer.url, heard.note)
+        return dom, View(
+            browser=self._engine.version,
+            unloaded=tuple(heard.unloaded.values()),
             broken=tuple(broken),
-            errors=tuple(heard.errors[:MOST_TOLD]),
+            errors=tuple(heard.errors),
             notes=tuple(heard.notes),
-            screenshot=screenshot,
-            others=tuple(others),
+            screenshot=shot,
+            others=parts,
             seconds=time.perf_counter() - started,
+            onward=heard.onward,
         )
-        return dom, view, last
 
     async def _seen(
-        self, capture: Capture
-    ) -> tuple[bytes, list[BrokenPicture], bytes, list[Exchange], Exchange | None]:
-        tab = await self._opened(capture)
-        main = await tab.goto(capture.final_url, wait_until="domcontentloaded", timeout=0)
-        await self._loaded(tab)
-        await self._scrolled(tab)
-        await tab.evaluate("window.stop()")  # what has not come by now is not waited for
-        broken = [
-            BrokenPicture(url[:2_000], alt[:MOST_CHARS], found.code if (found := self._heard.unloaded.get(url)) else "")
-            for url, alt in await tab.evaluate(PICTURES, MOST_TOLD)
-        ]
-        dom = (await tab.content()).encode("utf-8", "replace")
-        if len(dom) > self._policy.max_bytes:
-            raise CrashedError(f"its document has {len(dom):,} bytes, more than are read")
-        screenshot = await self._shot(tab) if self._render.screenshot else b""
-        last = await self._arrived(tab, main, capture)
-        return dom, broken, screenshot, await self._parts(last.url if last else capture.final_url), last
+        self, answer: Exchange, body: bytes, most_bytes: int, screenshot: bool
+    ) -> tuple[bytes, list[BrokenPicture], bytes]:
+        heard = self._heard
+        devtools = await self._opened(answer, body)
+        await devtools.send("Page.navigate", {"url": answer.url})
+        await self._loaded()
+        world = {"frameId": self._main, "worldName": "sourcewatch"}
+        ask = _Asking(devtools, (await devtools.send("Page.createIsolatedWorld", world))["executionContextId"])
+        if not heard.onward:  # else whoever reads it is shown the next page
+            await self._scrolled(ask)
+        dom = await ask(DOM, most_bytes)
+        if dom is None:
+            raise BrokenOffError(f"the page grew to more than {most_bytes:,} characters")
+        broken = [self._broken(url, alt) for url, alt in await ask(PICTURES, MOST_TOLD)]
+        shot = await self._shot(devtools, int(await ask(HEIGHT))) if screenshot and not heard.onward else b""
+        return dom.encode("utf-8", "replace"), broken, shot
 
-    async def _opened(self, capture: Capture) -> Tab:
-        self._context = context = await self._browser.new_context(
+    def _broken(self, url: str, alt: str) -> BrokenPicture:
+        known = self._heard.unloaded.get(url)
+        return BrokenPicture(url[:MOST_URL_CHARS], alt[:MOST_CHARS], known.code if known else "")
+
+    async def _opened(self, answer: Exchange, body: bytes) -> CDPSession:
+        heard = self._heard
+        self._context = context = await self._engine.browser.new_context(
             user_agent=self._user_agent,
+            extra_http_headers={"Accept-Language": ACCEPT_LANGUAGE},
+            locale=ACCEPT_LANGUAGE.partition(",")[0],
             viewport={"width": WIDTH_PX, "height": HEIGHT_PX},
             accept_downloads=False,
             service_workers="block",
@@ -144,100 +207,114 @@ class Page:
         )
         context.set_default_timeout(0)  # the whole has a deadline
         tab = await context.new_page()
-        heard = self._heard
-        context.on("page", lambda popup: self._turned_away(popup))
-        tab.on("dialog", lambda dialog: self._aside(self._dismissed(dialog)))
-        tab.on("download", lambda download: self._aside(self._refused(download)))
-        tab.on("crash", lambda _: heard.crashed.set())
-        self._browser.on("disconnected", lambda _: heard.crashed.set())
+        context.on("page", self._window)
+        tab.on("dialog", self._dialog)
+        tab.on("crash", lambda _: heard.broken_off.set())
         tab.on("request", self._began)
-        tab.on("requestfinished", lambda _: self._ended())
+        tab.on("requestfinished", self._finished)
         tab.on("requestfailed", self._failed)
         tab.on("response", self._answered)
-        tab.on("console", lambda m: self._complained(m.text) if m.type == "error" else None)
-        tab.on("pageerror", lambda error: self._complained(str(error)))
-        await context.route("**/*", self._let)
-        self._tab = tab
-        return tab
+        tab.on("console", lambda message: self._said(message.type, message.text))
+        tab.on("pageerror", lambda error: heard.complained(str(error)))
+        devtools = await context.new_cdp_session(tab)
+        self._main = (await devtools.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+        devtools.on("Fetch.requestPaused", lambda asked: self._aside(self._document(devtools, asked, answer, body)))
+        devtools.on("Page.loadEventFired", lambda _: heard.loaded.set())
+        await devtools.send("Page.enable")
+        await devtools.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
+        return devtools
 
-    async def _let(self, route: Route) -> None:
-        """A page may ask for so many parts, and a window that it opened for none."""
-        frame = route.request.frame if not route.request.is_navigation_request() else None
-        heard, popup = self._heard, frame is not None and frame.page is not self._tab
-        heard.let += not popup
-        if popup or heard.let > MOST_PARTS:
-            heard.note(
-                "a window that it opened was closed" if popup else f"only its first {MOST_PARTS} parts were asked for"
-            )
-            await route.abort("blockedbyclient")
-        else:
-            await route.continue_()
+    async def _document(self, devtools: CDPSession, asked: Mapping[str, Any], answer: Exchange, body: bytes) -> None:
+        """A document is asked for: the page itself is at hand, frames in it are loaded, and nothing else is."""
+        this = {"requestId": asked["requestId"]}
+        with contextlib.suppress(Exception):  # the page has gone meanwhile: nobody asks any more
+            if asked["frameId"] != self._main:
+                await devtools.send("Fetch.continueRequest", this)
+            elif not self._served:
+                self._served = True
+                headers = [{"name": name, "value": value} for name, value in _servable(answer.headers)]
+                given = base64.b64encode(body).decode("ascii")
+                status = {"responseCode": answer.status, "responseHeaders": headers, "body": given}
+                await devtools.send("Fetch.fulfillRequest", {**this, **status})
+            else:
+                self._left(asked["request"]["method"], asked["request"]["url"], answer.url)
+                await devtools.send("Fetch.failRequest", {**this, "errorReason": "Aborted"})
+
+    def _left(self, method: str, url: str, here: str) -> None:
+        """Scripts want to show another document in the page's place."""
+        there = urldefrag(url).url
+        if method != "GET":
+            self._heard.note(f"a form that it sent to {url[:200]} was held back")
+        elif there == urldefrag(here).url:
+            self._heard.note("it wanted to load itself anew, and was not let")
+        elif not self._heard.onward:
+            self._heard.onward = there[:MOST_URL_CHARS]
+        self._heard.loaded.set()  # the browser waits for the other document now
 
     def _aside(self, doing: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(doing)
         self._heard.doing.add(task)
         task.add_done_callback(self._heard.doing.discard)
 
-    def _turned_away(self, popup: Tab) -> None:
+    def _window(self, window: Tab) -> None:
         async def close() -> None:
             with contextlib.suppress(Exception):  # it may have closed by itself
-                await popup.close()
+                await window.close()
 
-        self._heard.note(CLOSED)
+        self._heard.note("a window that it opened was closed")
         self._aside(close())
 
-    async def _dismissed(self, dialog: Dialog) -> None:
-        if dialog.type == "beforeunload":
-            with contextlib.suppress(Exception):
-                await dialog.accept()  # it may be left
-            return
-        self._heard.note(f"a dialog was dismissed: {dialog.message[:200]}")
-        with contextlib.suppress(Exception):  # the page may have gone meanwhile
-            await dialog.dismiss()
+    def _dialog(self, dialog: Dialog) -> None:
+        async def end() -> None:
+            with contextlib.suppress(Exception):  # the page may have gone meanwhile
+                await (dialog.accept() if dialog.type == "beforeunload" else dialog.dismiss())
 
-    async def _refused(self, download: Download) -> None:
-        self._heard.note(f"a download was refused: {download.url[:200]}")
-        with contextlib.suppress(Exception):
-            await download.cancel()
+        if dialog.type != "beforeunload":
+            self._heard.note(f"a dialog was dismissed: {dialog.message[:200]}")
+        self._aside(end())
 
     def _began(self, _: Asked) -> None:
-        self._heard.asked += 1
-        self._heard.stir()
+        heard = self._heard
+        heard.asked, heard.at = heard.asked + 1, time.monotonic()
+        if heard.asked == MOST_ASKED:
+            self.cut_off(f"after {MOST_ASKED} parts it was let load no more")
 
     def _ended(self) -> None:
-        self._heard.ended += 1
-        self._heard.stir()
+        self._heard.ended, self._heard.at = self._heard.ended + 1, time.monotonic()
+
+    def _finished(self, asked: Asked) -> None:
+        self._ended()
+        if len(self._heard.whole) < MOST_ASKED:
+            self._heard.whole.append(asked)
 
     def _failed(self, asked: Asked) -> None:
         self._ended()
         code = asked.failure or "net::ERR_FAILED"
-        if code in NOT_LOADED:
-            return
-        if code in ("net::ERR_TUNNEL_CONNECTION_FAILED", "net::ERR_PROXY_CONNECTION_FAILED"):
+        if code in UNTOLD:
             parts = urlsplit(asked.url)
             code = self._causes.get(f"{parts.hostname}:{parts.port or 443}", code)
-        self._unloaded(asked.url, asked.resource_type, code)
+        if code != CHANGED_ITS_MIND:
+            self._heard.did_not_load(asked.url, asked.resource_type, code)
 
     def _answered(self, response: Response) -> None:
+        kind = response.request.resource_type
         if cause := response.headers.get(CAUSE.lower()):
-            self._unloaded(response.url, response.request.resource_type, cause)
+            self._heard.did_not_load(response.url, kind, cause)
             return
-        if response.status >= 400:
-            self._unloaded(response.url, response.request.resource_type, f"HTTP {response.status}")
-        self._heard.answers.append(response)
+        if response.status >= 400 and not self._is_page(response):
+            self._heard.did_not_load(response.url, kind, f"HTTP {response.status}")
 
-    def _unloaded(self, url: str, kind: str, code: str) -> None:
-        if len(self._heard.unloaded) < MOST_TOLD:
-            self._heard.unloaded.setdefault(url, Unloaded(url[:2_000], kind, code))
+    def _is_page(self, response: Response) -> bool:
+        return response.request.is_navigation_request() and response.frame.parent_frame is None
 
-    def _complained(self, words: str) -> None:
-        if len(self._heard.errors) < MOST_TOLD:
-            self._heard.errors.append(" ".join(words.split())[:MOST_CHARS])
+    def _said(self, kind: str, words: str) -> None:
+        if kind == "error" and not words.startswith("Failed to load resource:"):  # the browser's, told with its code
+            self._heard.complained(words)
 
-    async def _loaded(self, tab: Tab) -> None:
+    async def _loaded(self) -> None:
         try:
             async with asyncio.timeout(LOADS_WITHIN_S):
-                await tab.wait_for_load_state("load", timeout=0)
+                await self._heard.loaded.wait()
         except TimeoutError:
             self._heard.note(f"it was still loading after {LOADS_WITHIN_S:g} s")
         await self._settled()
@@ -245,78 +322,43 @@ class Page:
     async def _settled(self) -> None:
         """Wait until nothing has moved on the wire for a while, or that has taken too long."""
         heard, until = self._heard, time.monotonic() + SETTLES_WITHIN_S
-        while (now := time.monotonic()) < until:
+        while not (heard.onward or heard.cut_off):
+            now = time.monotonic()
             if heard.asked <= heard.ended and now - heard.at >= QUIET_S:
                 return
-            await asyncio.sleep(0.05)
-        self._heard.note("it never came to rest")
+            if now >= until:
+                heard.note("it never came to rest")
+                return
+            await asyncio.sleep(0.02)
 
-    async def _scrolled(self, tab: Tab) -> None:
+    async def _scrolled(self, ask: _Asking) -> None:
         """Pictures that wait to be seen are seen."""
         before = self._heard.asked
         for screen in range(1, MOST_SCREENS + 1):
-            if screen * HEIGHT_PX >= await tab.evaluate(HEIGHT):
+            if screen * HEIGHT_PX >= await ask(HEIGHT):
                 break
-            await tab.evaluate(SCROLL, screen * HEIGHT_PX)
-            await asyncio.sleep(0.05)  # observers are told in the next frame
-        await tab.evaluate(SCROLL, 0)
+            await ask(SCROLL, screen * HEIGHT_PX)
+            await asyncio.sleep(FRAME_S)
+        await ask(SCROLL, 0)
         if self._heard.asked > before:
             await self._settled()
 
-    async def _shot(self, tab: Tab) -> bytes:
-        height = min(int(await tab.evaluate(HEIGHT)) or HEIGHT_PX, MOST_HEIGHT_PX)
-        area: Any = {"x": 0, "y": 0, "width": WIDTH_PX, "height": height}
+    async def _shot(self, devtools: CDPSession, height_px: int) -> bytes:
+        clip = {"x": 0, "y": 0, "width": WIDTH_PX, "height": min(height_px or HEIGHT_PX, MOST_HEIGHT_PX), "scale": 1}
         try:
             async with asyncio.timeout(SHOT_WITHIN_S):
-                return await tab.screenshot(full_page=True, clip=area, animations="disabled", timeout=0)
+                told = await devtools.send("Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True})
         except TimeoutError:
             self._heard.note(f"no screenshot was to be had within {SHOT_WITHIN_S:g} s")
             return b""
-
-    async def _arrived(self, tab: Tab, main: Response | None, capture: Capture) -> Exchange | None:
-        """The answer of the document that is shown, when scripts led away from the one that was asked for."""
-        if urldefrag(tab.url).url == urldefrag(capture.final_url).url:
-            return None
-        documents = [r for r in self._heard.answers if r.request.is_navigation_request() and r.frame == tab.main_frame]
-        shown = next((r for r in reversed(documents) if r.status < 300 or r.status >= 400), main)
-        if shown is None or urldefrag(shown.url).url == urldefrag(capture.final_url).url:
-            return None  # the history API changed what the bar shows; nothing else was read
-        return await _exchange(shown)
-
-    async def _parts(self, main_url: str) -> list[Exchange]:
-        """The answers that the page was made of, whole ones only, within bounds."""
-        wanted: dict[str, Response] = {}
-        for response in self._heard.answers:
-            url = urldefrag(response.url).url
-            if url != main_url and url.startswith(("http:", "https:")) and not 300 <= response.status < 400:
-                wanted.setdefault(url, response)
-        read = await asyncio.gather(*(_exchange(response) for response in list(wanted.values())[:MOST_PARTS]))
-        found: list[Exchange] = []
-        for exchange in read:
-            if exchange is not None:
-                if sum(len(e.body) for e in found) + len(exchange.body) > MOST_PARTS_BYTES:
-                    self._heard.note(f"of its parts only the first {MOST_PARTS_BYTES // 1_000_000} MB are kept")
-                    break
-                found.append(exchange)
-        return found
+        shot = base64.b64decode(told["data"])
+        if len(shot) > MOST_SHOT_BYTES:
+            self._heard.note(f"its screenshot is not kept: {len(shot):,} bytes")
+            return b""
+        return shot
 
 
-async def _exchange(response: Response) -> Exchange | None:
-    """A response as the browser tells it: its body decoded, its head without what the coding said."""
-    try:
-        async with asyncio.timeout(BODY_WITHIN_S):
-            await response.finished()
-            body = await response.body()
-            headers = await response.headers_array()
-    except Exception:  # its body went with the page that it was for, or never ended
-        return None
-    gone = ("content-encoding", "content-length", "transfer-encoding")
-    kept = tuple((h["name"], h["value"].replace("\n", ", ")) for h in headers if h["name"].lower() not in gone)
-    return Exchange(
-        url=urldefrag(response.url).url,
-        status=response.status,
-        headers=kept,
-        body=body,
-        reason=response.status_text,
-        started_at=datetime.now(UTC),
-    )
+def _servable(headers: Headers) -> list[tuple[str, str]]:
+    """The answer's headers but for those of a body that was coded, in characters that a header may have."""
+    kept = [(name, value) for name, value in headers if name.lower() not in FRAMING]
+    return [(name, value.encode("utf-8").decode("latin-1")) for name, value in kept if name.isascii()]

@@ -6,14 +6,15 @@ It reaches the world through the guard's proxy alone: it resolves no names, spea
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
-import pwd
+import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,132 +39,193 @@ FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # else a page reaches any address by STUN
     "--js-flags=--max-old-space-size=512",
 )
-USER = "nobody"
+OPENS_NO_WINDOWS = ["--disable-popup-blocking"]  # the driver's wish, and not ours
+OWN_USER = 62_017  # of nobody: in the range that systemd, too, gives to passing users (61184–65519)
+STARTS_WITHIN_MS = 30_000
+# The kernel ends the browser when the driver dies, even by kill -9; the wish is forgotten when the user changes.
+_BECOME = """\
+import ctypes, os, sys
+user = int(sys.argv[1])
+if user:
+    os.setgroups([]), os.setgid(user), os.setuid(user)
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
 
 
 class AbsentError(Exception):
     """There is no browser here; the message is a sentence that says how to get one."""
 
 
+class StartError(Exception):
+    """A browser is here, and did not start this time; a sentence."""
+
+
 @dataclass(slots=True)
 class Chromium:
-    """A running browser. *pages* counts what it has read, *reading* who is at it; *own_user*: not as we are."""
+    """A running browser. *gone* is set when it ends, however, and *why* says how.
+
+    *pages* counts what it has read, *reading* who is at it, *shared* whether that was more than
+    one meanwhile; *sandboxed*: by itself; *own_user*: as a user of its own.
+    """
 
     browser: Browser
-    folder: Path
+    group: int
     sandboxed: bool
     own_user: bool
     pages: int = 0
     reading: int = 0
-    ended: bool = False
+    shared: bool = False
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    why: str = "the browser ended in the middle of the page"
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     @property
     def version(self) -> str:
         return f"Chromium {self.browser.version}"
 
-    async def end(self) -> None:
+    def memory_bytes(self) -> int:
+        """What its processes have for themselves; 0 where the system does not tell."""
+        return sum(_own_bytes(pid) for pid in _members(self.group))
+
+    def kill(self, why: str = "") -> None:
         """End it and all its children, whatever they are at."""
-        if self.ended:
-            return
-        self.ended = True
-        kill(self.folder)
-        with contextlib.suppress(Exception):  # it is gone already: the driver only has to notice
-            await self.browser.close()
+        if not self.gone.is_set():
+            self.why = why or self.why
+            self.gone.set()
+            _kill(self.group)
+
+    async def end(self) -> None:
+        self.kill()
+        with contextlib.suppress(Exception):  # it is gone: the driver only has to notice
+            async with asyncio.timeout(5):
+                await self.browser.close()
         self._stack.close()
 
 
 def find(named: str = "") -> str:
     """Where the browser lies, as an editor *named* it or as the system has it. Raises AbsentError."""
-    if named:
-        if shutil.which(named) is None:
-            raise AbsentError(f"there is no browser at {named}, which [render] browser names")
-        return named
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    found = next((path for name in ((named,) if named else NAMES) if (path := shutil.which(name))), None)
+    if found is None and named:
+        raise AbsentError(f"there is no browser at {named}, which [render] browser names")
     if found is None:
         raise AbsentError("no Chromium is installed: `apt install chromium`, or name one by [render] browser")
-    return found
+    return str(Path(found).absolute())
 
 
 async def start(playwright: Playwright, path: str, proxy_port: int, ca_bundle: str) -> Chromium:
-    """Start it with an empty profile. Raises AbsentError when it does not start."""
+    """Start it with an empty profile. Raises StartError."""
     root = os.geteuid() == 0
-    ways = ((True, root), (False, True)) if root else ((True, False),)  # (its own sandbox, as another user)
     faults = []
-    for sandboxed, own_user in ways:
+    for sandboxed in (True, False) if root else (True,):  # never without both: a sandbox, and a user of its own
         stack = contextlib.ExitStack()
-        folder = stack.enter_context(_home(own_user, ca_bundle))
-        env = {"HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8"}  # no secret of ours
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sourcewatch-browser-")))
         try:
-            browser = await playwright.chromium.launch(
-                executable_path=str(_starter(folder, path, own_user)),
-                chromium_sandbox=sandboxed,
-                args=list(FLAGS),
-                env={**env, "PATH": os.environ.get("PATH", os.defpath)},
-                proxy={"server": f"http://127.0.0.1:{proxy_port}", "bypass": "<-loopback>"},
-                handle_sigint=False, handle_sigterm=False, handle_sighup=False,
-            )  # fmt: skip
-            return Chromium(browser, folder, sandboxed, own_user, _stack=stack)
-        except Exception as error:  # whatever the driver has to say: one sentence of it
-            kill(folder)
+            browser = await _launch(playwright, path, folder, proxy_port, ca_bundle, sandboxed=sandboxed, root=root)
+            return _made(browser, Chromium(browser, _group(folder), sandboxed, root, _stack=stack))
+        except BaseException as error:
+            _kill(_group(folder))
             stack.close()
-            faults.append(str(error).strip().splitlines()[0])
+            if not isinstance(error, Exception):
+                raise
+            faults.append((str(error).strip() or type(error).__name__).splitlines()[0][:300])  # the driver's own words
     how = "" if root else ": its sandbox needs user namespaces here, or Debian's chromium-sandbox"
-    raise AbsentError(f"Chromium does not start ({faults[-1]}){how}")
+    raise StartError(f"Chromium does not start ({faults[-1]}){how}")
 
 
-def kill(folder: Path) -> None:
-    """End the process group whose first process lies written in *folder*."""
-    with contextlib.suppress(OSError, ValueError):
-        os.killpg(int((folder / "pid").read_text()), signal.SIGKILL)
+def _made(browser: Browser, made: Chromium) -> Chromium:
+    browser.on("disconnected", lambda _: made.kill())
+    if not browser.is_connected():
+        made.kill()
+    return made
 
 
-@contextlib.contextmanager
-def _home(own_user: bool, ca_bundle: str) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="sourcewatch-browser-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        _trust(folder, ca_bundle)
-        if own_user:
-            who = pwd.getpwnam(USER)
-            for place in [folder, *folder.rglob("*")]:
-                os.chown(place, who.pw_uid, who.pw_gid)
-        yield folder
-
-
-def _starter(folder: Path, path: str, own_user: bool) -> Path:
-    """A script that the driver starts in the browser's place: it writes down who it is, and becomes the browser."""
-    as_user: Sequence[str] = ()
-    if own_user:
-        who = pwd.getpwnam(USER)
-        as_user = ("setpriv", f"--reuid={who.pw_uid}", f"--regid={who.pw_gid}", "--clear-groups")
-    script = folder / "start"
-    words = " ".join(_quoted(word) for word in (*as_user, path))
-    profile = _quoted(str(folder / "profile"))
-    script.write_text(
-        f'#!/bin/sh\necho $$ > {_quoted(str(folder / "pid"))}\nexec {words} "$@" --user-data-dir={profile}\n'
+async def _launch(
+    playwright: Playwright, path: str, folder: Path, proxy_port: int, ca_bundle: str, *, sandboxed: bool, root: bool
+) -> Browser:
+    home = _home(folder, ca_bundle, own_user=root)
+    return await playwright.chromium.launch(
+        executable_path=str(_starter(folder, home, path, own_user=root)),
+        chromium_sandbox=sandboxed,
+        args=list(FLAGS),
+        ignore_default_args=OPENS_NO_WINDOWS,
+        env={"HOME": str(home), "TMPDIR": str(home), "LANG": "C.UTF-8", "PATH": os.environ.get("PATH", os.defpath)},
+        proxy={"server": f"http://127.0.0.1:{proxy_port}", "bypass": "<-loopback>"},
+        handle_sigint=False,
+        handle_sigterm=False,
+        handle_sighup=False,
+        timeout=STARTS_WITHIN_MS,
     )
-    script.chmod(0o755)
+
+
+def _home(folder: Path, ca_bundle: str, *, own_user: bool) -> Path:
+    """The only place that the browser may write to. Who starts and ends it keeps *folder* itself."""
+    home = folder / "home"
+    home.mkdir()
+    _trust(home, ca_bundle)
+    if own_user:
+        folder.chmod(0o711)
+        for place in [home, *home.rglob("*")]:
+            os.chown(place, OWN_USER, OWN_USER)
+    return home
+
+
+def _starter(folder: Path, home: Path, path: str, *, own_user: bool) -> Path:
+    """A script that the driver starts in the browser's place: it writes down who it is, and becomes the browser."""
+    script, user = folder / "start", str(OWN_USER if own_user else 0)
+    become = shlex.join([sys.executable, "-I", "-S", "-c", _BECOME, user, path])
+    profile = shlex.quote(f"--user-data-dir={home / 'profile'}")  # the driver's own folder is closed to that user
+    script.write_text(f'#!/bin/sh\necho $$ > {shlex.quote(str(folder / "pid"))}\nexec {become} "$@" {profile}\n')
+    script.chmod(0o700)
     return script
 
 
-def _quoted(word: str) -> str:
-    return "'" + word.replace("'", "'\\''") + "'"
+def _group(folder: Path) -> int:
+    try:
+        return int((folder / "pid").read_text())
+    except (OSError, ValueError):
+        return 0  # it did not come so far
 
 
-def _trust(folder: Path, ca_bundle: str) -> None:
+def _kill(group: int) -> None:
+    if group:
+        with contextlib.suppress(OSError):
+            os.killpg(group, signal.SIGKILL)
+
+
+def _members(group: int) -> list[int]:
+    """The processes of a group, as Linux tells them."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, IndexError):
+            if stat.read_bytes().rpartition(b")")[2].split()[2] == str(group).encode():
+                found.append(int(stat.parent.name))
+    return found
+
+
+def _own_bytes(pid: int) -> int:
+    """What a process does not share with files that lie on the disk."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines():
+            if line.startswith("RssAnon:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def _trust(home: Path, ca_bundle: str) -> None:
     """Let the browser trust the roots that [fetch] ca_bundle adds, where NSS's certutil is here to tell it so."""
-    if not ca_bundle or shutil.which("certutil") is None:
+    certutil = shutil.which("certutil")
+    if not ca_bundle or certutil is None:
         return
-    store = folder / ".pki" / "nssdb"
+    store = home / ".pki" / "nssdb"
     store.mkdir(parents=True)
-    database = f"sql:{store}"
-    subprocess.run(["certutil", "-N", "--empty-password", "-d", database], check=True, capture_output=True, timeout=30)
-    pem = Path(ca_bundle).read_text(encoding="ascii", errors="replace")
-    for n, one in enumerate(part for part in pem.split("-----BEGIN CERTIFICATE-----")[1:]):
-        words = ["certutil", "-A", "-d", database, "-n", f"root {n}", "-t", "C,,", "-a"]
-        given = (
-            "-----BEGIN CERTIFICATE-----"
-            + one.partition("-----END CERTIFICATE-----")[0]
-            + "-----END CERTIFICATE-----\n"
-        )
-        subprocess.run(words, input=given.encode(), check=True, capture_output=True, timeout=30)
+
+    def tell(*words: str, given: str = "") -> None:
+        command = [certutil, *words, "-d", f"sql:{store}"]
+        subprocess.run(command, input=given.encode(), check=True, capture_output=True, timeout=30)
+
+    tell("-N", "--empty-password")
+    begins, ends = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
+    for n, part in enumerate(Path(ca_bundle).read_text(encoding="utf-8", errors="replace").split(begins)[1:]):
+        tell("-A", "-n", f"root {n}", "-t", "C,,", "-a", given=f"{begins}{part.partition(ends)[0]}{ends}\n")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
@@ -20,6 +21,7 @@ from .guard import Blocked, DnsTimeout, Guard
 CONNECT_S = 10.0
 HEAD_S = 15.0
 MOST_BYTES = 100_000_000  # of one connection, each way
+MOST_CAUSES = 1_000
 CAUSE = "X-Sourcewatch-Cause"
 BLOCKED = "blocked: not an address of the public internet"
 
@@ -27,7 +29,7 @@ BLOCKED = "blocked: not an address of the public internet"
 class GuardProxy:
     """Use as an async context manager; *port* is where it listens on 127.0.0.1.
 
-    *causes* maps host:port to why it was last not reached.
+    *causes* maps host:port to why it was last not reached; *passed_bytes* is what the browser was sent so far.
     """
 
     def __init__(self, guard: Guard) -> None:
@@ -35,6 +37,7 @@ class GuardProxy:
         self._talks: set[asyncio.Task[None]] = set()
         self.port = 0
         self.causes: dict[str, str] = {}
+        self.passed_bytes = 0
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._talk, "127.0.0.1", 0, limit=1 << 17)
@@ -73,7 +76,8 @@ class GuardProxy:
         try:
             sock = await self._guard.dial(host, port, CONNECT_S)
         except (OSError, UnicodeError, httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-            self.causes[f"{host}:{port}"] = cause = _code(error)
+            cause = _code(error)
+            self._remember(f"{host}:{port}", cause)
             refusal = f"HTTP/1.1 502 Not Reached\r\n{CAUSE}: {cause}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
             writer.write(refusal.encode("latin-1"))
             await writer.drain()
@@ -87,12 +91,21 @@ class GuardProxy:
                 their_writer.write(_as_origin_wants(head, method, target, version))
             async with asyncio.TaskGroup() as both:
                 both.create_task(_pump(reader, their_writer))
-                both.create_task(_pump(their_reader, writer))
+                both.create_task(_pump(their_reader, writer, self._passed))
         except BaseExceptionGroup as errors:
             if errors.split(OSError)[1] is not None:
                 raise
         finally:
             their_writer.close()
+
+    def _remember(self, where: str, cause: str) -> None:
+        self.causes.pop(where, None)
+        self.causes[where] = cause
+        if len(self.causes) > MOST_CAUSES:
+            del self.causes[next(iter(self.causes))]
+
+    def _passed(self, size: int) -> None:
+        self.passed_bytes += size
 
 
 def _as_origin_wants(head: bytes, method: str, target: str, version: str) -> bytes:
@@ -103,12 +116,15 @@ def _as_origin_wants(head: bytes, method: str, target: str, version: str) -> byt
     return b"\r\n".join([f"{method} {path} {version}".encode("latin-1"), b"Connection: close", *kept, b"", b""])
 
 
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _pump(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, told: Callable[[int], None] = lambda size: None
+) -> None:
     """Pass bytes on until one side ends; then the other is told."""
     passed = 0
     try:
         while passed < MOST_BYTES and (data := await reader.read(1 << 16)):
             passed += len(data)
+            told(len(data))
             writer.write(data)
             await writer.drain()
     finally:

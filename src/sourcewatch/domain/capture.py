@@ -130,7 +130,8 @@ class View:
     """What a browser saw of a page besides its text. *screenshot* is a PNG of the whole page, cut at a height, or b"".
 
     *others* are the answers that its parts came from, their bodies decoded; *errors* what its scripts complained of;
-    *notes* what was cut short or turned away, in sentences.
+    *notes* what was cut short or turned away, in sentences. *onward* is the address that its scripts want to show in
+    its place, or "".
     """
 
     browser: str
@@ -141,6 +142,7 @@ class View:
     screenshot: bytes = field(default=b"", repr=False)
     others: tuple[Exchange, ...] = field(default=(), repr=False)
     seconds: float = 0.0
+    onward: str = ""
 
 
 @dataclass(frozen=True, slots=True)

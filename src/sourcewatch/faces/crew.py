@@ -55,9 +55,7 @@ class Crew:
             await self.web.lines.aclose()
             self.web = _web(house, self.hosts, self.clock, self.resolve)
         self.house = house
-        if self.browser is not None:
-            await self.browser.aclose()
-        self.browser = _browser(house, self.web, self.hosts)
+        self.browser = _browser(house, self.web, self.hosts)  # the old one ends when nobody has needed it for a while
         self.runner = _runner(
             house, self.web, self.browser, self.judging, self.desk, self.clock, self.runner.keeper.waits,
             self.runner.keeper.strays,

@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 from ..analysis import classify
 from ..analysis.address import host_key, same_document
 from ..analysis.judge import MAKER, RENDERED, Task
-from ..domain.capture import Capture, Deferred, Exchange, Failure, Request
+from ..analysis.unpack import unpack
+from ..domain.capture import Capture, Deferred, Exchange, Failure, Request, Unrendered
 from ..domain.change import Sighting, SightingKind
 from ..domain.check import Finding, Judgement, Memory
 from ..domain.document import Document, Embed, Label
@@ -31,7 +32,7 @@ MOST_REFRESHES = 3
 MOST_TITLE_CHARS = 500
 MOSTLY_GONE = 0.5  # of the accepted text kept in a plain answer: perhaps scripts bring the rest now
 MOST_FIGURES = 30  # a page with more is a gallery; the first thirty stand for it, and the report says so
-SCRIPTED = frozenset({"needs_js", "redirected_js", "empty_body"})  # what `render = "auto"` asks a browser about
+SCRIPTED = frozenset({"needs_js", "redirected_js", "empty_body", "content_replaced"})  # `auto` asks a browser about it
 SUSPECT = frozenset({"soft_404", "soft_500", "content_replaced", "empty_body", "redirected_to_home", "removed_notice"})
 
 _log = logging.getLogger(__name__)
@@ -147,14 +148,19 @@ class Checker:
             if (same := _unchanged(source, fetched, memory, request)) is not None and memory is not None:
                 return self._finding(source, fetched, Judgement(same, maker=MAKER), unchanged_of=memory.version)
             judgement = await self._judged(source, fetched, memory)
+            if not judgement.follow and self.browser is not None and _wants_browser(source, fetched, judgement, memory):
+                shown = await self._rendered(self.browser, source, fetched, judgement, memory)
+                if isinstance(shown, Deferred):
+                    return shown
+                fetched, judgement = shown
             if not judgement.follow:
-                if self.browser is not None and _wants_browser(source, fetched, judgement, memory):
-                    fetched, judgement = await self._rendered(self.browser, source, request, fetched, judgement, memory)
-                seen = None if judgement.changed or not judgement.verdict.accessed or memory is None else memory.version
-                return self._finding(source, fetched, judgement, unchanged_of=seen)
+                return self._finding(source, fetched, judgement, unchanged_of=_same(judgement, memory))
             onward = await self.web.fetch(replace(request, url=judgement.follow, referer="", etag="", last_modified=""))
             if isinstance(onward, Deferred):
                 return onward
+            if fetched.view is not None and isinstance(onward, Capture) and not _is_page(onward.answer):
+                judgement = await self._judged(source, fetched, memory)  # scripts began a download: the page stays
+                return self._finding(source, fetched, judgement, unchanged_of=_same(judgement, memory))
             fetched = _joined(fetched, onward)
         words = f"more than {MOST_REFRESHES} pages that refer on to another"
         return self._finding(
@@ -165,17 +171,28 @@ class Checker:
         self,
         browser: Browser,
         source: Source,
-        request: Request,
         plain: Capture,
         judged: Judgement,
         memory: Memory | None,
-    ) -> tuple[Capture, Judgement]:
-        """The page as a browser shows it; where none can, the plain answer, and why.
+    ) -> tuple[Capture, Judgement] | Deferred:
+        """The page as a browser shows it, or where its scripts lead on to; where none can, the plain answer, and why.
 
         A plain answer is not believed where the version before it, or the editor's wish, was the browser's.
         """
-        seen = await browser.render(request, plain)
+        answer, most_bytes = plain.answer, self.policy.max_bytes
+        page = await asyncio.to_thread(
+            unpack, answer.body, answer.all_headers("content-encoding"), most_bytes=most_bytes
+        )
+        if page.fault is None:
+            seen = await browser.render(plain, page.data)
+        else:
+            seen = Unrendered(f"it is not shown to the browser: {page.fault.evidence}")
+        if isinstance(seen, Deferred):
+            return seen
         if isinstance(seen, Capture):
+            if seen.view is not None and (onward := seen.view.onward):
+                verdict = Verdict("redirected_js", "script", f"its scripts lead on to {onward}")
+                return seen, Judgement(verdict, follow=onward, maker=MAKER)
             return seen, await self._judged(source, seen, memory)
         told = replace(judged, events=(*judged.events, f"browser: {seen.reason}"))
         believed = not judged.verdict.accessed or (seen.absent and not was_rendered(memory))
@@ -271,6 +288,16 @@ class Checker:
         return FigureChecked(embed, figure, found, recall)
 
 
+def _same(judgement: Judgement, memory: Memory | None) -> int | None:
+    """The version that an access saw again."""
+    return None if judgement.changed or not judgement.verdict.accessed or memory is None else memory.version
+
+
+def _is_page(answer: Exchange) -> bool:
+    """Whether a browser would show it, not save it. Servers that declare nothing send pages, mostly."""
+    return "html" in (answer.media_type or "html")
+
+
 def was_rendered(memory: Memory | None) -> bool:
     """Whether a browser read the accepted version."""
     return memory is not None and memory.maker.endswith(RENDERED.removeprefix(MAKER))
@@ -279,9 +306,9 @@ def was_rendered(memory: Memory | None) -> bool:
 def _wants_browser(source: Source, capture: Capture, judgement: Judgement, memory: Memory | None) -> bool:
     """Whether a page is to be read by a browser too: a page that came, and scripts might show more of it."""
     answer = capture.answer
-    if source.render == "never" or source.kind is not SourceKind.PAGE or answer.status >= 300:
+    if source.render == "never" or source.kind is not SourceKind.PAGE or not _is_page(answer):
         return False
-    if "html" not in (answer.media_type or "html"):
+    if answer.status >= 300:
         return False
     if source.render == "always":
         return judgement.verdict.accessed or judgement.verdict.word in SCRIPTED

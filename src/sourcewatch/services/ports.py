@@ -40,9 +40,9 @@ class Web(Protocol):
 
 
 class Browser(Protocol):
-    """Reads a page once more, with its scripts. Never raises for what the network or the page does."""
+    """Reads an answer with its scripts; *body* is without its coding. Never raises for what network or page do."""
 
-    async def render(self, request: Request, capture: Capture) -> Capture | Unrendered: ...
+    async def render(self, capture: Capture, body: bytes) -> Capture | Unrendered | Deferred: ...
 
 
 class Died(Protocol):
