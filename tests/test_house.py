@@ -53,6 +53,7 @@ ONE_ROOM = {
         "adapters/fence.py",
         "adapters/months.py",
         "adapters/move_rows.py",
+        "adapters/outside_rows.py",
         "adapters/strays.py",
         "adapters/turn_rows.py",
         "faces/fleet.py",

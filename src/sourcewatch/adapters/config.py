@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
 
+from ..domain.copies import KNOWN, OutsideArchive
 from ..domain.errors import ConfigError
 from ..domain.source import (
     Claim,
@@ -37,7 +38,7 @@ from ..domain.source import (
     with_mirrors,
 )
 from . import toml_lines
-from .config_models import FileModel, RestModel, Row, SourceModel
+from .config_models import ArchiveModel, FileModel, RestModel, Row, SourceModel
 from .config_values import CONTROL
 from .store import BUCKETS
 
@@ -165,6 +166,11 @@ def _whole(model: FileModel, environ: Mapping[str, str], selector_error: Callabl
         for wanted in editor.tiers:
             if wanted not in model.tiers:
                 yield ("editor", i, "tiers"), f"no [tiers.{wanted}] in this file"
+    for i, archive in enumerate(model.archive):
+        if any(other.name == archive.name for other in model.archive[:i]):
+            yield ("archive", i, "name"), f"{archive.name!r} is used twice"
+        if not archive.timegate and not archive.timemap and archive.name not in KNOWN:
+            yield ("archive", i, "name"), f"is none of {', '.join(sorted(KNOWN))}, so it needs a timegate or a timemap"
     sources = {row.id: row for row in model.source}
     claims = {row.id for row in model.claim}
     for i, claim in enumerate(model.claim):
@@ -279,8 +285,15 @@ def _settings(model: FileModel, environ: Mapping[str, str], folder: Path) -> Set
         ),
         render=RenderPolicy(model.render.browser, model.render.screenshot),
         public_url=model.serve.url.rstrip("/") + "/" if model.serve.url else "",
+        archives=tuple(_archive(a) for a in model.archive),
         storage=_place(model.storage, folder),
     )
+
+
+def _archive(row: ArchiveModel) -> OutsideArchive:
+    if not row.timegate and not row.timemap:
+        return KNOWN[row.name]
+    return OutsideArchive(row.name, row.timegate, row.timemap)
 
 
 def _place(storage: str, folder: Path) -> str:

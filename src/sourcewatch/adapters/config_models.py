@@ -18,6 +18,7 @@ from .config_values import (
     Network,
     Size,
     Storage,
+    Template,
     Variable,
     Words,
     Zone,
@@ -112,6 +113,14 @@ class RenderModel(_Strict):
     screenshot: bool = True
 
 
+class ArchiveModel(_Strict):
+    """An archive of others that is asked for copies; known names need no templates."""
+
+    name: Words
+    timegate: Template = ""
+    timemap: Template = ""
+
+
 class Row(_Strict):
     """What sources and claims share."""
 
@@ -168,5 +177,6 @@ class FileModel(_Strict):
     proof: ProofModel = ProofModel()
     retain: dict[str, RetainModel] = {}
     editor: list[EditorModel] = []
+    archive: list[ArchiveModel] = []
     source: list[SourceModel] = []
     claim: list[ClaimModel] = []

@@ -103,6 +103,13 @@ def _storage(value: object) -> str:
     return value
 
 
+def _template(value: object) -> str:
+    if not isinstance(value, str) or value.count("{url}") != 1:
+        raise ValueError('is an address with {url} in it, such as "https://archive.example/timegate/{url}"')
+    web_address(value.replace("{url}", "https://example.org/"))
+    return value
+
+
 def _network(value: object) -> str:
     try:
         return str(ipaddress.ip_network(str(value)))
@@ -136,6 +143,7 @@ Day = Annotated[date, BeforeValidator(_day, json_schema_input_type=str)]
 Variable = Annotated[str, BeforeValidator(_variable, json_schema_input_type=str)]
 Size = Annotated[int, BeforeValidator(size_bytes, json_schema_input_type=str)]
 Address = Annotated[str, BeforeValidator(web_address, json_schema_input_type=str)]
+Template = Annotated[str, BeforeValidator(_template, json_schema_input_type=str)]
 Storage = Annotated[str, BeforeValidator(_storage, json_schema_input_type=str)]
 Network = Annotated[str, BeforeValidator(_network, json_schema_input_type=str)]
 Zone = Annotated[str, BeforeValidator(_zone, json_schema_input_type=str)]

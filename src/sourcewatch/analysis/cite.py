@@ -199,6 +199,10 @@ def _robust(c: Citation) -> str:
     robust = {"href": url}
     if c.version_at is not None:
         robust |= {"data-originalurl": url, "data-versiondate": f"{c.version_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"}
-        robust |= {"data-versionurl": c.memento} if c.memento else {}
+        where = c.memento or (c.outside[0] if c.outside else "")
+        robust |= {"data-versionurl": where} if where else {}
+    elif c.outside is not None:
+        robust |= {"data-originalurl": url, "data-versiondate": f"{c.outside[1].astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"}
+        robust |= {"data-versionurl": c.outside[0]}
     attributes = " ".join(f'{name}="{escape(_verbatim(value))}"' for name, value in robust.items())
     return f"<a {attributes}>{escape(plain(c.source.title))}</a>"

@@ -6,6 +6,11 @@ from collections.abc import Mapping
 
 # key: (zh-CN, en)
 WHITHER: Mapping[str, tuple[str, str]] = {
+    "oc_title": ("其他存档中的副本", "Copies in other archives"),
+    "oc_of": ("{archive}，存档于 {at}", "{archive}, archived {at}"),
+    "oc_error": ("存档的不是原文：{why}", "what was archived is not the source: {why}"),
+    "oc_offered": ("可代替引用版本", "it can stand for the cited version"),
+    "oc_lacks": ("与引用版本不符", "it does not hold what is cited"),
     "mv_title": ("新地址的线索", "Where it seems to have moved"),
     "mv_note": (
         "以下地址都已实际读取，并与最后采用的版本比较过。采用后，sources.toml 中的 url 会改为新地址，"

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ..domain.change import Edit, EditKind, Extent, Part, PictureChange, picture_facts
+from ..domain.copies import OutsideCopy
 from ..domain.report import ChangeLine, Line, Picture, QuoteGroup, QuoteLine, Report, SecondHand
 from ..domain.source import Source
 from ..domain.trend import Trends
@@ -171,6 +172,7 @@ def _markdown(r: Report, v: Voice) -> Iterator[str]:
     unread = (part for x in r.unreadable for part in _unread(x, r, v))
     yield from _section(v.say("moved"), (f"- {_named(x, v)} · {_whither(x, v)}" for x in r.moved))
     yield from _section(v.say("unreadable"), unread, nothing_unread(r, v))
+    yield from _section(v.say("oc_title"), (f"- {_named(x, v)}: {_robust(x, c, v)}" for x, c in r.outside))
     was = (f"- {_named(x, v)} · {v.last_read(x)} · {_was(x, v)}" for x in r.recovered)
     yield from _section(v.say("recovered"), was)
     yield from _section(v.say("claims"), _claims(r, v))
@@ -188,6 +190,10 @@ def nothing_unread(r: Report, v: Voice) -> str:
 def _unread(x: Line, r: Report, v: Voice) -> Iterator[str]:
     yield f"- {_named(x, v)}: {v.failing(x, r.generated_at)} · {v.last_read(x)}"
     yield from (f"  - {excerpt.markdown(words)}" for words in v.second_hand(x))
+
+
+def _robust(line: Line, copy: OutsideCopy, v: Voice) -> str:
+    return f"[{excerpt.markdown(v.outside(copy))}](<{excerpt.markdown_href(copy.url)}>)"
 
 
 def _whither(line: Line, v: Voice) -> str:
@@ -287,6 +293,10 @@ def as_json(report: Report) -> str:
         "quotes": [_json_quote(q) for g in (*report.quotes, *report.unverified) for q in g.lines],
         "changes": [_json_change(c) for c in report.changes],
         "unreadable": [_json_line(x) for x in report.unreadable],
+        "outside": [
+            {"source": x.source.id, "archive": c.archive, "url": c.url, "memento_at": _z(c.memento_at)}
+            for x, c in report.outside
+        ],
         "recovered": [_json_line(x) for x in report.recovered],
         "quiet": [x.source.id for x in report.quiet],
         "unchecked": [x.source.id for x in report.unchecked],

@@ -8,10 +8,12 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from ..domain.change import Op, PictureChange, Region, Sighting, SightingKind
+from ..domain.copies import OutsideCopy
 from ..domain.move import Move
 from ..domain.report import ChangeLine, Line, QuoteLine, SecondHand
 from ..domain.review import Review
 from ..domain.source import Source, SourceKind
+from ..domain.verdict import WORDS
 from . import dates, excerpt, phrases
 
 
@@ -95,6 +97,15 @@ class Voice:
 
     def hand(self, by: str, at: datetime) -> str:
         return self.say("by_hand", by=excerpt.plain(by), at=self.day(at))
+
+    def outside(self, copy: OutsideCopy) -> str:
+        """When an outside copy was archived, and whether it can stand for the cited version."""
+        words = [self.say("oc_of", archive=excerpt.plain(copy.archive), at=self.minute(copy.memento_at))]
+        if not WORDS[copy.word].accessed:
+            return self.joined([*words, self.say("oc_error", why=self.word(copy.word))])
+        words += [self.say("mv_quotes", held=copy.held, sought=copy.sought)] if copy.sought else []
+        words += [self.say("mv_kept", kept=f"{copy.kept:.0%}")] if copy.kept is not None else []
+        return self.joined([*words, self.say("oc_offered" if copy.offered else "oc_lacks")])
 
     def likeness(self, move: Move) -> str:
         """How what stands at a new address is like the last accepted version."""

@@ -15,6 +15,7 @@ class Citation:
     *hand* is a person's reading that is newer than that, or the only one: who, and on which day. Nobody can repeat it,
     so that it is never the access date.
     *second_hand* is where a mirror was read, and on which day, since the source cannot be: never the access date.
+    *outside* is a copy in another archive that holds the quotes, and when (UTC) it was archived.
     *copy_of* is what a mirror is a copy of, or "". *version_at* (UTC) is when the version that the reading saw was
     captured; *memento* is that version's address here, or "".
     """
@@ -26,3 +27,4 @@ class Citation:
     memento: str = ""
     second_hand: tuple[str, date] | None = None
     copy_of: str = ""
+    outside: tuple[str, datetime] | None = None

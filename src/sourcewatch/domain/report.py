@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from .change import Drift, Edit, PictureChange, Sighting, Significance
+from .copies import OutsideCopy
 from .message import News
 from .review import Review
 from .source import Claim, Quote, Site, Source
@@ -119,6 +120,7 @@ class ClaimLine:
 class Report:
     """Everything that a report says. Times are UTC; *since* bounds changes, recoveries and news (what was told).
 
+    *outside*: sources that cannot be read, each with a copy in another archive that holds what is cited.
     *undelivered* messages were given up lately.
     """
 
@@ -142,3 +144,4 @@ class Report:
     news: tuple[News, ...] = ()
     undelivered: int = 0
     trends: Trends = field(default_factory=Trends)
+    outside: tuple[tuple[Line, OutsideCopy], ...] = ()

@@ -9,6 +9,8 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Literal
 
+from .copies import OutsideArchive
+
 
 class SourceKind(StrEnum):
     """A page is read for its text, a figure (an embedded picture, poster or frame) for its bytes."""
@@ -265,3 +267,4 @@ class Settings:
     render: RenderPolicy = RenderPolicy()
     public_url: str = ""
     storage: str = ""
+    archives: tuple[OutsideArchive, ...] = ()

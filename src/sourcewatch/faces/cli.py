@@ -14,6 +14,7 @@ from .. import __version__
 from . import access_commands as access_commands  # each module of commands registers its own
 from . import archive_commands as archive_commands
 from . import cited_commands as cited_commands
+from . import copies_commands as copies_commands
 from . import export_commands as export_commands
 from . import lookback_commands as lookback_commands
 from . import moved_commands as moved_commands
@@ -179,7 +180,7 @@ def report(
         after = since_of(since, house.settings.site.timezone, moment)
         values = publish.report(
             house.settings, house.ledger, moment, after, house.snapshots, house.outbox, house.reviews.desk(),
-            house.trends if "html" in wanted else None,
+            house.trends if "html" in wanted else None, wiring.best_copies(house),
         )  # fmt: skip
         single = out is not None and len(wanted) == 1 and (str(out) == "-" or out.suffix)
         if single and str(out) == "-":

@@ -87,7 +87,8 @@ def _citations() -> list[Citation]:
     from . import wiring
 
     with opened() as house:
-        return site_data.citations(house.settings, house.ledger, house.site, wiring.now())
+        outside = wiring.best_copies(house)
+        return site_data.citations(house.settings, house.ledger, house.site, wiring.now(), outside)
 
 
 def _written(text: str, out: Path | None) -> int:

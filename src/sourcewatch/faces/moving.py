@@ -1,4 +1,4 @@
-"""What is needed to look where sources moved, and to accept a new address. `wiring` for the command and the desk."""
+"""Help from outside: where sources moved, and copies in others' archives. `wiring` for the commands and the desk."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..adapters.guard import Resolve
 from ..domain.move import Move
 from ..domain.source import Source
 from ..services import moves
+from ..services.copies import Asked, Librarian
 from ..services.moves import Looked, Mover, NotTaken
 from ..services.ports import Clock
 from .crew import Crew, crew
@@ -65,3 +66,23 @@ def decide(house: House, number: int, decision: str, by: str, at: datetime) -> M
 
 def _edit(house: House, move: Move) -> None:
     sources_file.move(house.config, move.source, move.url, move.to_url, read_settings)
+
+
+async def ask_archives(
+    house: House, sources: Sequence[Source], *, clock: Clock = now, resolve: Resolve | None = None
+) -> AsyncIterator[Asked]:
+    """Ask the configured archives for each of these, under the run lock. Raises BusyError, StorageError."""
+    decided = house.reviews.desk()
+    async with crew(house, "copies", clock=clock, resolve=resolve) as at_hand:
+        librarian = Librarian(
+            at_hand.web,
+            at_hand.judging,
+            house.ledger,
+            house.outside,
+            at_hand.threads,
+            house.settings.fetch,
+            clock,
+            house.settings.archives,
+        )
+        for source in sources:
+            yield await librarian.ask(source, decided)

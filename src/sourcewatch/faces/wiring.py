@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..adapters.ledger import Ledger
     from ..adapters.move_rows import MoveRows
     from ..adapters.outbox import Outbox
+    from ..adapters.outside_rows import OutsideRows
     from ..adapters.queue_rows import Queue
     from ..adapters.retention import Retention
     from ..adapters.reviews import Reviews
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from ..analysis.judge import Task
     from ..domain.audit import Audit
     from ..domain.check import Judgement
+    from ..domain.copies import OutsideCopy
     from ..domain.kept import WorkerRow
     from ..domain.reading import Fault
     from ..domain.retention import Removal
@@ -84,6 +86,7 @@ class House:
     tokens: Tokens
     trends: TrendRows
     moves: MoveRows
+    outside: OutsideRows
     config: Path
 
 
@@ -120,6 +123,7 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
     from ..adapters.ledger import Ledger
     from ..adapters.move_rows import MoveRows
     from ..adapters.outbox import Outbox
+    from ..adapters.outside_rows import OutsideRows
     from ..adapters.queue_rows import Queue
     from ..adapters.retention import Retention
     from ..adapters.reviews import Reviews
@@ -160,12 +164,23 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
             tokens=Tokens(folder),
             trends=TrendRows(engine),
             moves=MoveRows(engine),
+            outside=OutsideRows(engine),
             config=path,
         )
         mirror(house, now())  # whoever only reads asks about the addresses of today, too
         yield house
     finally:
         engine.dispose()
+
+
+def best_copies(house: House) -> dict[str, OutsideCopy]:
+    """For each source the outside copy that can stand for the cited version, where one is known."""
+    from ..domain.copies import best
+
+    of: dict[str, list[OutsideCopy]] = {}
+    for copy in house.outside.of():
+        of.setdefault(copy.source, []).append(copy)
+    return {source: found for source, known in of.items() if (found := best(known)) is not None}
 
 
 def mirror(house: House, at: datetime) -> None:

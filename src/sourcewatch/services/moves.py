@@ -184,7 +184,7 @@ class Mover:
         """What an API says; None for anything but a sound 200."""
         secret = (Header("Authorization", f"Bearer {self.token}", secret=True),) if self.token else ()
         fetched = await self.web.fetch(Request(url, headers=secret, expect="any", max_bytes=MOST_BYTES), fresh=True)
-        text = _text(fetched.answer) if isinstance(fetched, Capture) and fetched.answer.status == 200 else ""
+        text = text_of(fetched.answer) if isinstance(fetched, Capture) and fetched.answer.status == 200 else ""
         try:
             return json.loads(text) if text else None
         except (ValueError, RecursionError):
@@ -218,7 +218,7 @@ class Mover:
 
     async def _read(self, url: str) -> str:
         fetched = await self.web.fetch(Request(url, expect="any", max_bytes=MOST_BYTES), fresh=True)
-        return _text(fetched.answer) if isinstance(fetched, Capture) and fetched.answer.status == 200 else ""
+        return text_of(fetched.answer) if isinstance(fetched, Capture) and fetched.answer.status == 200 else ""
 
 
 def is_lost(verdict: Verdict) -> bool:
@@ -255,7 +255,7 @@ def _canonical(source: Source, memory: Memory | None) -> list[tuple[str, Evidenc
     return [(url, Evidence(Lead.CANONICAL, f"the page of {at} named it as its own address (rel=canonical)"))]
 
 
-def _text(answer: Exchange) -> str:
+def text_of(answer: Exchange) -> str:
     """Its characters, also of a file that is a gzip itself; "" where it does not decode."""
     codings = [c.strip() for value in answer.all_headers("content-encoding") for c in value.split(",") if c.strip()]
     codings = codings or (["gzip"] if answer.body[:2] == b"\x1f\x8b" else [])

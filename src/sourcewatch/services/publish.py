@@ -10,6 +10,7 @@ from ..analysis import trends
 from ..analysis.telling import with_declared
 from ..domain import trend
 from ..domain.change import Sighting, SightingKind, unpack_edits, unpack_picture
+from ..domain.copies import OutsideCopy
 from ..domain.errors import StorageError
 from ..domain.kept import ChangeRow, Quoted, VersionRow
 from ..domain.report import ChangeLine, ClaimLine, Line, Picture, QuoteGroup, QuoteLine, Report, SecondHand
@@ -22,6 +23,7 @@ SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})  # no 
 MOST_PICTURE_BYTES = 400_000  # a report is one file that is mailed
 UNDECIDED = Desk()
 _NO_TRENDS = trend.Trends()
+_NONE: Mapping[str, OutsideCopy] = {}
 MOST_CHANGES = 500  # newest first; a longer report is not read
 
 
@@ -110,6 +112,7 @@ def report(
     outbox: Outbox | None = None,
     desk: Desk = UNDECIDED,
     history: Trends | None = None,
+    outside: Mapping[str, OutsideCopy] = _NONE,
 ) -> Report:
     """The report of everything that happened since, and of where everything stands now.
 
@@ -147,6 +150,7 @@ def report(
         last_run_at=run.ended_at if run else None,
         void_reason=run.void_reason if run else None,
         news=tuple(with_declared(n, seen.sources) for n in outbox.since(since, MOST_CHANGES)) if outbox else (),
+        outside=tuple((x, outside[x.source.id]) for x in failing if x.source.id in outside),
         undelivered=outbox.backlog(now).given_up if outbox else 0,
         trends=trends_of(settings, history, failing, now) if history else _NO_TRENDS,
     )

@@ -10,6 +10,7 @@ from typing import Any
 from ..analysis import dates
 from ..analysis.address import normal
 from ..domain.citation import Citation
+from ..domain.copies import OutsideCopy
 from ..domain.memento import STAMP, VersionShown
 from ..domain.source import Settings, Source, SourceKind
 from ..domain.standing import Standing
@@ -17,6 +18,7 @@ from .ports import Ledger, SiteRows
 from .publish import known
 
 NEVER = Standing()
+_NONE: Mapping[str, OutsideCopy] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +148,19 @@ def _by_hand(standing: Standing, zone: str) -> dict[str, Any] | None:
     return {"by": standing.by_hand_by, "at": z(standing.by_hand_at), "date": day}
 
 
-def citations(settings: Settings, ledger: Ledger, rows: SiteRows, now: datetime) -> list[Citation]:
+def citations(
+    settings: Settings, ledger: Ledger, rows: SiteRows, now: datetime, outside: Mapping[str, OutsideCopy] = _NONE
+) -> list[Citation]:
     """Every declared page that has an address, in the order of sources.toml."""
     seen = read(settings, ledger, rows, now)
-    return [_cited(seen, s) for s in settings.sources if s.url and s.kind is SourceKind.PAGE and not s.unlisted]
+    return [
+        _cited(seen, s, outside.get(s.id))
+        for s in settings.sources
+        if s.url and s.kind is SourceKind.PAGE and not s.unlisted
+    ]
 
 
-def _cited(seen: Dates, source: Source) -> Citation:
+def _cited(seen: Dates, source: Source, copy: OutsideCopy | None) -> Citation:
     standing, zone, version = seen.standing(source), seen.settings.site.timezone, seen.version(source)
     hand = standing.by_hand_at
     person = (standing.by_hand_by, dates.local_day(hand, zone)) if hand else None
@@ -168,6 +176,7 @@ def _cited(seen: Dates, source: Source) -> Citation:
         memento=seen.memento(source) or "",
         second_hand=second,
         copy_of=copy_of,
+        outside=(copy.url, copy.memento_at) if copy else None,
     )
 
 

@@ -23,6 +23,7 @@ from .shell import house_of, show
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+MOST_COPIES = 10
 MOST_CHECKS, MOST_VERSIONS = 60, 100
 
 
@@ -51,6 +52,7 @@ def _source(request: Request, now: datetime) -> Response:
     may_look = can_look(request) and not not_lost(source, house.ledger.recall(source.id))
     return show(
         request, "source.html.j2", source=source, line=seen, now=now, parent=parent, mirrors=mirrors,
+        outside=house.outside.of(source.id)[::-1][:MOST_COPIES],
         moves=house.moves.open(source.id), may_look=may_look,
         strip=drawn, void=drawn.void if drawn else sum(s.n for s in spans), width=WIDTH, height=HEIGHT, kind_of=kind_of,
         spans=spans[::-1][:MOST_CHECKS], figures=figures, versions=versions[::-1],
