@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "faces": {"domain", "analysis", "services", "faces"},
 }
 # the only modules that know adapters and services
-WIRING = {f"faces/{name}.py" for name in ("wiring", "crew", "lookback", "citing", "fleet", "moving")}
+WIRING = {f"faces/{name}.py" for name in ("wiring", "crew", "lookback", "citing", "reading", "fleet", "moving")}
 ONE_ROOM = {
     "rfc3161_client": {"adapters/timestamps.py"},
     "httpx": {

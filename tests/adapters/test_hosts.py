@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcewatch.adapters.hosts import MOST_RETRY_AFTER_S, MOST_RULES_BYTES, MOST_SILENT, Broken, Hosts, retry_after_s
+from sourcewatch.adapters.hosts import MOST_RETRY_AFTER_S, MOST_RULES_BYTES, MOST_SILENT, Broken, Hosts
 from sourcewatch.adapters.robots import rules_of
 from sourcewatch.adapters.urls import address_of
+from sourcewatch.adapters.wishes import retry_after_s, wish_s
 from sourcewatch.domain.capture import Exchange
 from sourcewatch.domain.reading import Fault
 from sourcewatch.domain.source import HostPolicy
@@ -325,3 +326,45 @@ def test_the_rules_of_many_hosts_do_not_fill_the_memory() -> None:
 
     many = 2 * MOST_RULES_BYTES // len(long_rules)
     assert asyncio.run(go(many)) == many + 1  # the first was forgotten, the last was not
+
+
+SENT = "Wed, 02 Dec 2026 10:00:00 GMT"
+RESET = str(int(NOW.timestamp()) + 1_800)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "seconds"),
+    [
+        (200, {"X-RateLimit-Remaining": "1", "X-RateLimit-Reset": RESET}, None),
+        (200, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": RESET}, 1_800),
+        (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": RESET}, 1_800),
+        (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": RESET, "Retry-After": "60"}, 60),
+        (403, {"Retry-After": "60", "X-RateLimit-Remaining": "57"}, 60),  # GitHub's secondary limits
+        (403, {"X-RateLimit-Remaining": "57", "X-RateLimit-Reset": RESET}, None),
+        (200, {"RateLimit-Remaining": "0", "RateLimit-Reset": "55"}, 55),
+        (200, {"RateLimit": '"api";r=0;t=55'}, 55),
+        (200, {"RateLimit": '"api";r=499;t=55, "pages";r=0;t=120'}, 120),
+        (200, {"RateLimit": '"api";r=499;t=55'}, None),
+        (429, {"RateLimit": '"api";r=0;t=200'}, 200),
+        (200, {"Retry-After": "60"}, None),
+        (200, {"X-RateLimit-Remaining": "0"}, None),
+        (200, {"X-RateLimit-Remaining": "none", "X-RateLimit-Reset": "soon", "RateLimit": "; ;r=;t=,\x00"}, None),
+        (429, {}, None),
+    ],
+)
+def test_an_answer_says_when_its_host_may_be_asked_again(
+    status: int, headers: dict[str, str], seconds: float | None
+) -> None:
+    answer = Exchange("https://api.example/", status, (("Date", SENT), *headers.items()))
+    assert wish_s(answer) == seconds
+
+
+def test_a_time_is_read_by_the_servers_own_clock() -> None:
+    used_up = (("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", RESET), ("Date", SENT))
+    assert wish_s(Exchange("https://api.example/", 200, used_up), NOW + timedelta(days=400)) == 1_800
+
+
+@given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=80))
+def test_no_header_makes_a_wish_raise(left: str, reset: str, limit: str) -> None:
+    headers = (("X-RateLimit-Remaining", left), ("RateLimit-Reset", reset), ("RateLimit", limit), ("Date", reset))
+    assert (wish_s(Exchange("https://api.example/", 403, headers)) or 0.0) >= 0.0

@@ -14,7 +14,7 @@ import pytest
 from panels import dashboard, sent
 from site_of_pages import Site, page, row, serving, write_sources
 from sourcewatch.analysis import render
-from sourcewatch.domain.capture import Capture, Request, View
+from sourcewatch.domain.capture import Capture, View
 from sourcewatch.domain.change import unpack_picture
 from sourcewatch.faces import wiring
 from sourcewatch.faces.crew import crew
@@ -32,8 +32,8 @@ class Screen:
 
     shot: bytes
 
-    async def render(self, request: Request, capture: Capture) -> Capture:
-        answer = replace(capture.answer, dom=capture.answer.body)
+    async def render(self, capture: Capture, body: bytes) -> Capture:
+        answer = replace(capture.answer, dom=body)
         return replace(
             capture, exchanges=(*capture.exchanges[:-1], answer), view=View("a screen", screenshot=self.shot)
         )

@@ -23,7 +23,6 @@ from ..domain.source import (
     Editor,
     FetchPolicy,
     Header,
-    HostPolicy,
     Mirror,
     Proof,
     Quote,
@@ -37,7 +36,7 @@ from ..domain.source import (
     Tier,
     with_mirrors,
 )
-from . import toml_lines
+from . import read_by, readers, toml_lines
 from .config_models import ArchiveModel, FileModel, RestModel, Row, SourceModel
 from .config_values import CONTROL
 from .store import BUCKETS
@@ -53,6 +52,16 @@ _Found = Iterator[tuple[tuple[str | int, ...], str]]
 def schema() -> str:
     """The JSON schema that editors' tools read (`#:schema ./sources.schema.json`)."""
     return json.dumps(FileModel.model_json_schema(mode="validation"), indent=1, ensure_ascii=False) + "\n"
+
+
+def own_readers(path: Path) -> Path | None:
+    """The site's own readers file, where its sources file names one. Raises ConfigError for one that is not TOML."""
+    try:
+        fetch = tomllib.loads(_text(path)).get("fetch")
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError([f"{path}: not valid TOML: {error}"]) from None
+    name = fetch.get("readers") if isinstance(fetch, dict) else None
+    return path.parent / name if isinstance(name, str) and name else None
 
 
 def load(
@@ -76,13 +85,15 @@ def load(
         faults |= {_fault(path, known, loc, words) for loc, words in _names(raw)}
         raise ConfigError(sorted(faults, key=_line_number)) from None
     del raw  # 40 MB of 50,000 rows
-    wrong = list(_whole(model, environ, selector_error))
+    own = path.parent / model.fetch.readers if model.fetch.readers else None
+    rules = read_by.rules(model, readers.book(own, selector_error), environ)
+    wrong = [*_whole(model, environ, selector_error), *read_by.faults(rules)]
     for key, bundle in (("fetch", "ca_bundle"), model.fetch.ca_bundle), (("proof", "tsa_ca"), model.proof.tsa_ca):
         wrong += [(key, words) for words in _bundle_faults(bundle, path.parent)]
     if wrong:
         known = toml_lines.lines(text)  # only where a fault is told: 1.5 s and 100 MB of 50,000 rows
         raise ConfigError(sorted((_fault(path, known, loc, words) for loc, words in wrong), key=_line_number))
-    return _settings(model, environ, path.parent)
+    return _settings(model, environ, path.parent, rules)
 
 
 def _text(path: Path) -> str:
@@ -246,7 +257,7 @@ def _bundle_faults(bundle: str, folder: Path) -> Iterator[str]:
         yield f"{bundle!r} holds no certificate that can be read: {error}"
 
 
-def _settings(model: FileModel, environ: Mapping[str, str], folder: Path) -> Settings:
+def _settings(model: FileModel, environ: Mapping[str, str], folder: Path, rules: read_by.Rules) -> Settings:
     fetch, site, proof = model.fetch, model.site, model.proof
     tiers = {name: Tier(name, t.title, t.every, t.cron, t.slowest) for name, t in model.tiers.items()}
     zone = ZoneInfo(site.timezone)
@@ -263,9 +274,14 @@ def _settings(model: FileModel, environ: Mapping[str, str], folder: Path) -> Set
             respect_robots=fetch.respect_robots,
             concurrency=fetch.concurrency,
         ),
-        hosts=MappingProxyType({name: HostPolicy(h.delay) for name, h in model.hosts.items()}),
+        hosts=MappingProxyType(read_by.policies(model, rules)),
         tiers=MappingProxyType(tiers),
-        sources=with_mirrors([_source(row, tiers[row.tier], environ, zone) for row in model.source]),
+        sources=with_mirrors(
+            [
+                read_by.read_by(rule, _source(row, tiers[row.tier], environ, zone))
+                for row, rule in zip(model.source, rules, strict=True)
+            ]
+        ),
         claims=tuple(Claim(c.id, c.tier, c.text, tuple(c.carriers), c.notes) for c in model.claim),
         retention=MappingProxyType(
             {name: Retention(r.versions, r.refused, r.checks) for name, r in model.retain.items()}

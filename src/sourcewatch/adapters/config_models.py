@@ -48,6 +48,7 @@ class FetchModel(_Strict):
     read: Annotated[Duration, Field(json_schema_extra={"default": "20s"})] = 20.0
     respect_robots: bool = True
     concurrency: Annotated[int, Field(ge=1, le=512)] = 32
+    readers: str = ""
 
 
 class HostModel(_Strict):
@@ -133,6 +134,7 @@ class SourceModel(Row):
     url: Address | None = None
     formerly: list[Address] = []
     read: Address | None = None
+    reader: Words = "auto"
     language: str = ""
     publisher: str = ""
     kind: Literal["page", "figure"] = "page"

@@ -13,8 +13,6 @@ import weakref
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Protocol
 
 from sourcewatch.domain.capture import Certificate, Deferred, Exchange
@@ -23,6 +21,7 @@ from sourcewatch.domain.source import HostPolicy
 
 from .robots import KEPT_S, NO_RULES, STALE_S, Rules, rules_of
 from .urls import Address, Origin
+from .wishes import refuses, wish_s
 
 MOST_WAIT_S = 10.0  # a wish of the host that is longer than this defers the check
 MOST_CRAWL_DELAY_S = 60.0  # a host that asks for more would hardly ever be read
@@ -198,14 +197,12 @@ class Hosts:
                 del self._hosts[name]
 
     def answered(self, host: str, answer: Exchange) -> None:
-        """Learn from an answer: 429 and 503 slow the whole host, and their Retry-After defers it."""
+        """Learn from an answer: a host that refuses is asked more slowly, and one that names a time is left alone until
+        then, also where this answer used up what it gives within an hour."""
         state = self._hosts.setdefault(host, _Host())
         state.silent = 0
-        if answer.status not in (429, 503):
-            state.slowing = max(0, state.slowing - 1)
-            return
-        state.slowing = min(MOST_SLOWING, state.slowing + 1)
-        if (seconds := retry_after_s(answer.header("retry-after"))) is not None:
+        state.slowing = min(MOST_SLOWING, state.slowing + 1) if refuses(answer) else max(0, state.slowing - 1)
+        if (seconds := wish_s(answer)) is not None:
             state.deferred_until = max(state.deferred_until, self._clock() + min(seconds, MOST_RETRY_AFTER_S))
 
     def kept_silent(self, host: str) -> None:
@@ -300,17 +297,3 @@ class Hosts:
             return None
         fault = known.broken.fault
         return replace(known.broken, fault=replace(fault, evidence=f"{fault.evidence} (as found {ago_s:.0f} s before)"))
-
-
-def retry_after_s(value: str, now: datetime | None = None) -> float | None:
-    """Seconds that a Retry-After header asks for (RFC 9110, 10.2.3), or None when it says nothing usable."""
-    text = value.strip()
-    if text.isascii() and text.isdigit():
-        return float(text[:12])
-    try:
-        at = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    if at.tzinfo is None:
-        at = at.replace(tzinfo=UTC)
-    return max(0.0, (at - (now or datetime.now(UTC))).total_seconds())

@@ -7,7 +7,7 @@ from sourcewatch.domain.document import Form
 from sourcewatch.domain.reading import Fault, Reading
 from sourcewatch.domain.verdict import Verdict
 
-from . import challenges, fitness, fragments, plausible, soft404, statuses, vacancies, walls
+from . import challenges, fitness, fragments, plausible, readers, soft404, statuses, vacancies, walls
 from . import follow as refresh
 from . import landing as arrival
 from .view import Rule, View
@@ -19,6 +19,7 @@ ANY_STATUS: tuple[Rule, ...] = (*challenges.RULES, *vacancies.SUSPENDED_RULES, *
 # A figure is judged by its form alone; a page by the most exact sign first.
 READ: tuple[Rule, ...] = (
     *fitness.FIRST_RULES,
+    *readers.GONE_RULES,
     *vacancies.RULES,
     *soft404.RULES,
     *walls.RULES,
@@ -29,6 +30,7 @@ READ: tuple[Rule, ...] = (
     *soft404.PROBE_RULES,
     *plausible.SCRAMBLED_RULES,
     *plausible.RULES,
+    *readers.UNPROVED_RULES,
 )
 RULES = (*ANY_STATUS, *READ)
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sourcewatch.domain.document import Document, Form
+from sourcewatch.domain.reader import Reader
 
-from . import html, markdown, structured
+from . import html, markdown, readers, structured
 from .decode import characters
 
 EXTRACTOR = "blocks@1"  # raise it with every change that makes another document of the same bytes
@@ -22,11 +23,13 @@ def extract(
     url: str = "",
     select: str = "",
     ignore: Sequence[str] = (),
+    reader: Reader | None = None,
 ) -> Document:
     """Read a payload of a known *form* (see `sniff`). *url* is the final address, for relative ones.
 
-    *select* and *ignore* are CSS, for HTML and Markdown. Never raises for what a payload contains; what an editor must
-    know of the reading is in the document's notes. A PDF belongs into a limited child process (see `pdf`).
+    *select* and *ignore* are CSS, for HTML and Markdown; *reader* is the rule for this kind of source. Never raises for
+    what a payload contains; what an editor must know of the reading is in the document's notes. A PDF belongs into a
+    limited child process (see `pdf`).
     """
     if form in (Form.IMAGE, Form.BINARY):
         return Document(form, extractor=EXTRACTOR)
@@ -35,7 +38,12 @@ def extract(
 
         return replace(pdf.extract(payload), extractor=EXTRACTOR)
     read = characters(payload, http_charset)
-    document = _read(read.text, form, url, select, tuple(ignore))
+    if reader is not None and reader.form == form:
+        document = readers.document(read.text, reader, url)
+    else:
+        document = _read(read.text, form, url, select, tuple(ignore))
+    if reader is not None:
+        document = readers.selected(document, reader)
     notes = document.notes
     if read.replaced:
         notes = (*notes, f"{read.replaced} characters do not decode as {read.codec}")

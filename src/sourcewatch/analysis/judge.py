@@ -14,11 +14,12 @@ from ..domain.document import unpack as unpack_document
 from ..domain.reading import Accepted, Fault, Payload, Probe, Reading
 from ..domain.source import Quote, Source
 from ..domain.verdict import Verdict
-from . import anchor, classify, diff, extract, images, looks, noise, picture_diff, sniff, weigh
+from . import anchor, classify, diff, extract, images, looks, noise, picture_diff, readers, sniff, weigh
+from .address import same_document
 from .unpack import unpack
 
 MAKER = " ".join((extract.EXTRACTOR, classify.CLASSIFIER, anchor.ANCHORER, diff.DIFFER, noise.NOISE))
-RENDERED = MAKER + " dom@1"  # the same rules, on what a browser made of the answer
+DOM = " dom@1"  # the same rules, on what a browser made of the answer
 IMAGE_READER = "image@1"
 MOST_UNPACKED = 5  # an honest page unpacks to 3–10 times its size; the limit on the wire is the caller's
 
@@ -55,7 +56,7 @@ def judge(task: Task) -> Judgement:
     document = _document(task.source, answer, payload, form)
     if isinstance(document, Fault):
         return _refusal(document, payload)
-    accepted = _accepted(task)
+    accepted = _accepted(task, document)
     reading = Reading(
         source=task.source,
         capture=task.capture,
@@ -87,12 +88,34 @@ def reread(task: Task, verdict: Verdict) -> Judgement | Fault:
     document = _document(task.source, answer, payload, _form(answer, payload))
     if isinstance(document, Fault):
         return document
-    accepted = _accepted(task)
+    accepted = _accepted(task, document)
     found = _accepted_judgement(task, verdict, payload, document, accepted)
     if found.changed:
         return found
     history = noise.step(_history(task, accepted), document).to_json()
     return replace(found, verdict=verdict, changed=True, packed=pack(document), history=history)
+
+
+def makers(source: Source) -> tuple[str, str]:
+    """What makes this source's documents today: from an answer as it comes, and from what a browser makes of it."""
+    plain = f"{MAKER} {source.reader.tag}" if source.reader else MAKER
+    return plain, plain + DOM
+
+
+def reader_of(made_by: str) -> str:
+    """The name of the source's own rule in a maker, without its version; "" where there was none."""
+    ours = {token.partition("@")[0] for token in f"{MAKER}{DOM}".split()}
+    return next((name for token in made_by.split() if (name := token.partition("@")[0]) not in ours), "")
+
+
+def _maker(task: Task, document: Document) -> str:
+    plain, rendered = makers(task.source if _reader(task.source, document) else replace(task.source, reader=None))
+    return rendered if task.capture.answer.dom else plain
+
+
+def _reader(source: Source, document: Document) -> str:
+    """The name of the rule that this document was read by, "" where it did not apply."""
+    return source.reader.name if source.reader and readers.proved(document, source.reader) else ""
 
 
 def charset(content_type: str) -> str | None:
@@ -134,6 +157,7 @@ def _document(source: Source, answer: Exchange, payload: Payload, form: Form) ->
         url=answer.url,
         select=source.select,
         ignore=source.ignore,
+        reader=source.reader,
     )
 
 
@@ -150,9 +174,13 @@ def _picture(source: Source, answer: Exchange, payload: Payload) -> Document | F
     return Document(Form.IMAGE, title=source.title, blocks=(Block(words, tag="img"),), extractor=IMAGE_READER)
 
 
-def _accepted(task: Task) -> Accepted | None:
+def _accepted(task: Task, document: Document) -> Accepted | None:
+    """What is remembered; None too where another rule read another address then: the two are not to be compared."""
     memory = task.memory
     if memory is None:
+        return None
+    elsewhere = not same_document(memory.final_url, task.capture.answer.url)
+    if elsewhere and reader_of(memory.maker) != _reader(task.source, document):
         return None
     document = _read_again(task) or unpack_document(memory.packed)
     return Accepted(
@@ -192,8 +220,8 @@ def _accepted_judgement(
         sightings=sightings,
         history=noise.step(history, document).to_json() if changed else "",
         packed=pack(document) if changed else b"",
-        maker=RENDERED if task.capture.answer.dom else MAKER,
-        events=_events(accepted, document),
+        maker=_maker(task, document),
+        events=_events(task, accepted, document),
         reread=accepted.document if accepted is not None and task.before is not None else None,
     )
 
@@ -219,8 +247,11 @@ def _is_image(document: Document) -> bool:
     return document.form is Form.IMAGE
 
 
-def _events(accepted: Accepted | None, document: Document) -> tuple[str, ...]:
-    """What an editor may want to know and no reader sees: the page is written in another encoding."""
+def _events(task: Task, accepted: Accepted | None, document: Document) -> tuple[str, ...]:
+    """What an editor may want to know and no reader sees: another encoding, or another way of reading the page."""
+    if accepted is None and task.memory is not None:
+        now = _reader(task.source, document)
+        return (f"read in another way from now on: {reader_of(task.memory.maker) or 'as it is'} → {now or 'as it is'}",)
     if accepted is None or not accepted.document.codec or accepted.document.codec == document.codec:
         return ()
     return (f"encoding: {accepted.document.codec} → {document.codec}",)

@@ -115,6 +115,7 @@ DESK: Mapping[str, tuple[str, str]] = {
     "d_browser_unloaded": ("未能载入：", "Not loaded:"),
     "d_facts": ("转向与证书", "Redirects and certificate"),
     "d_redirects": ("转向", "Redirects"),
+    "d_read_by": ("读取规则", "Read by"),
     "d_read_at": ("读取地址", "Read at"),
     "d_certificate": ("证书", "Certificate"),
     "d_certificate_now": ("最近一次失败时的证书", "Certificate at the last failure"),

@@ -37,10 +37,12 @@ def refused(answer: Exchange) -> Verdict | None:
     status = answer.status
     if status in READ or (200 < status < 300 and status not in WORDS_BY_STATUS and answer.body):
         return None
+    if status == 403 and answer.header("x-ratelimit-remaining").strip() == "0":
+        status = 429  # GitHub's way: docs.github.com, "Rate limits for the REST API"
     word = WORDS_BY_STATUS.get(status) or WORDS_BY_HUNDRED.get(status // 100, "client_error")
-    evidence = f"HTTP {status} {answer.reason}".strip()
+    evidence = f"HTTP {answer.status} {answer.reason}".strip()
     if wait := answer.header("retry-after"):
         evidence += f", Retry-After: {wait[:60]}"
     if status == 206 and (part := answer.header("content-range")):
         evidence += f", Content-Range: {part[:60]}"
-    return Verdict(word, f"status-{status}", evidence)
+    return Verdict(word, f"status-{answer.status}", evidence)

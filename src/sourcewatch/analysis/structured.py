@@ -88,14 +88,14 @@ def from_json(text: str, *, url: str = "") -> Document:
     A JSON Feed is a feed. What does not parse is read as text, with a note.
     """
     try:
-        value = json.loads(_unguarded(text))
+        value = json.loads(unguarded(text))
     except (ValueError, RecursionError) as error:
         return _as_text(text, Form.JSON, f"JSON does not parse: {error}")
     gathered = Gathered(url)
     if isinstance(value, dict) and str(value.get("version", "")).startswith("https://jsonfeed.org/version/"):
         return _json_feed(value, gathered)
     notes: tuple[str, ...] = ()
-    for number, (path, key, leaf) in enumerate(_leaves(value)):
+    for number, (path, key, leaf) in enumerate(leaves(value)):
         if number >= MOST_LEAVES:
             notes = (f"read the first {MOST_LEAVES} values",)
             break
@@ -103,7 +103,7 @@ def from_json(text: str, *, url: str = "") -> Document:
     return gathered.document(Form.JSON, _json_title(value), _string(value, "lang", "language"), notes)
 
 
-def _unguarded(text: str) -> str:
+def unguarded(text: str) -> str:
     """Without the prefix that keeps JSON from being run as a script."""
     text = text.lstrip("\ufeff \t\r\n")
     for guard in (")]}',", ")]}'", "while(1);", "for(;;);"):
@@ -112,7 +112,7 @@ def _unguarded(text: str) -> str:
     return text
 
 
-def _leaves(value: object) -> Iterator[tuple[str, str, object]]:
+def leaves(value: object) -> Iterator[tuple[str, str, object]]:
     """(path, key, leaf) in document order, without recursion; list indices are left out of paths: slots stay slots."""
     todo: list[tuple[str, str, object]] = [("$", "", value)]
     while todo:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Literal
 
+from .reader import Reader
 from .copies import OutsideArchive
 
 
@@ -72,6 +73,7 @@ class Source:
     *read* is what is fetched where it differs from what is cited. *every_s* is the interval in seconds; while nothing
     changes it grows up to *slowest_s*, where given. *alt* binds a declared figure to a picture of its parent page whose
     address is not known beforehand. *watch* "picture": how the page looks is compared too.
+    *reader* is the rule by which it is read, where one knows this kind of address.
     """
 
     id: str
@@ -102,6 +104,7 @@ class Source:
     pause: Rest | None = None
     mute: Rest | None = None
     watch: Literal["text", "picture"] = "text"
+    reader: Reader | None = None
     formerly: tuple[str, ...] = ()
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 from .. import __version__
 from ..analysis import alarms
 from ..analysis.address import host, registrable_domain, same_document
-from ..analysis.judge import MAKER, Task
+from ..analysis.judge import Task, makers
 from ..domain.brought import Brought, NotUsable
 from ..domain.capture import Capture, Deferred, Failure, Request
 from ..domain.check import Finding, Judgement
@@ -98,10 +98,11 @@ class Hand:
     async def _judged(self, source: Source, brought: Brought, recall: Recall, at: datetime) -> Judgement:
         """The same judge; a file without an answer is read as if it had come with status 200."""
         read = tuple(e if e.status else replace(e, status=200) for e in brought.exchanges)
-        known = replace(source, url=read[0].url, read=None, headers=())
+        # a rule reads what the machine asks, not what a person saw
+        known = replace(source, url=read[0].url, read=None, headers=(), reader=None)
         memory, before = recall.memory, None
         earlier: tuple[bytes, ...] = ()
-        if memory is not None and memory.maker != MAKER:
+        if memory is not None and memory.maker not in makers(known):
             with suppress(UnreadableError):  # a lost snapshot costs the comparison under new rules, not the capture
                 before = await self.threads.files(self.snapshots.exchange, memory.path, memory.offset)
             earlier = await self.threads.rows(self.ledger.earlier_documents, source.id, memory.version)

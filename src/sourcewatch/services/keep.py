@@ -199,6 +199,7 @@ def meta_of(source: Source, finding: Finding, memory: Memory | None) -> dict[str
         "title": source.title,
         "cited": source.url,
         "asked": source.address,
+        "reader": source.reader.tag if source.reader else None,
         "checked_at": iso(finding.checked_at),
         "ms": round(finding.seconds * 1000),
         "verdict": judgement.verdict.word,

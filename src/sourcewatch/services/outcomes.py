@@ -37,6 +37,7 @@ def as_line(checked: Checked, standing: Standing, version: int | None, stored: M
         "parent": source.parent,
         "url": source.url,
         "final_url": final_url_of(checked),
+        "reader": source.reader.tag if source.reader else None,
         "checked_at": stamp(finding.checked_at),
         "verdict": verdict.word,
         "class": verdict.klass,
