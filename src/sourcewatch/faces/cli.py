@@ -19,6 +19,7 @@ from . import export_commands as export_commands
 from . import lookback_commands as lookback_commands
 from . import moved_commands as moved_commands
 from . import notify_commands
+from . import readers_commands as readers_commands
 from . import review_commands as review_commands
 from . import search_commands as search_commands
 from . import serve_commands as serve_commands
@@ -260,6 +261,8 @@ def why(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
         if source.mirror_of:
             typer.echo(f"{source.id}: second-hand, a copy of {source.mirror_of}; its dates are its own")
         typer.echo(shown.last_check(last))
+        if way := shown.way(source):
+            typer.echo(way)
         quotes = {q.key: q.exact for q in source.quotes}
         seen = house.ledger.sightings(last.version) if last.version else []
         typer.echo(shown.sightings(seen or [Sighting(key, SightingKind.UNVERIFIED) for key in quotes], quotes))
@@ -324,14 +327,15 @@ def sources_list(json_: Annotated[bool, typer.Option("--json")] = False) -> int:
             s.id,
             s.tier,
             s.url or ("on its page" if s.parent else "unlocated"),
+            shown.read_by(s),
             s.title + (f" (second-hand copy of {s.mirror_of})" if s.mirror_of else ""),
         )
         for s in settings.sources
     ]
     if json_:
-        typer.echo(as_json([dict(zip(("id", "tier", "url", "title"), r, strict=True)) for r in rows], 1))
+        typer.echo(as_json([dict(zip(("id", "tier", "url", "reader", "title"), r, strict=True)) for r in rows], 1))
     else:
-        typer.echo(shown.columns(("source", "tier", "address", "title"), rows))
+        typer.echo(shown.columns(("source", "tier", "address", "read by", "title"), rows))
     return 0
 
 

@@ -15,6 +15,7 @@ from ..domain.kept import ChangeRow, DueRow, VersionRow
 from ..domain.memento import Dropped
 from ..domain.report import Line
 from ..domain.review import Review
+from ..domain.source import Source
 from ..domain.verdict import WORDS
 
 MOST_LINES = 20
@@ -182,6 +183,19 @@ def last_check(span: Span) -> str:
         issued = f"issued by {certificate['issuer']}, until {certificate['not_after']}"
         out.append(f"  certificate of {certificate['subject']}, {issued}")
     return "\n".join(plain(line) if not line.startswith("  ") else "  " + plain(line.strip()) for line in out)
+
+
+def read_by(source: Source) -> str:
+    """The rule that a source is read by, or "" where it is read as it is."""
+    return source.reader.tag if source.reader else ""
+
+
+def way(source: Source) -> str:
+    """Which address is read in place of the cited one, by which rule, and why that is the source itself."""
+    instead = f" at {plain(source.read)}" if source.read else ""
+    if source.reader is None:
+        return f"read{instead}, as sources.toml says" if instead else ""
+    return f"read by {source.reader.tag}{instead}\n  {plain(source.reader.official)}"
 
 
 def sightings(found: Sequence[Sighting], quotes: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from ..analysis import classify
 from ..analysis.address import host_key, same_document
-from ..analysis.judge import MAKER, RENDERED, Task
+from ..analysis.judge import DOM, MAKER, Task, makers
 from ..analysis.unpack import unpack
 from ..domain.capture import Capture, Deferred, Exchange, Failure, Request, Unrendered
 from ..domain.change import Sighting, SightingKind
@@ -211,12 +211,12 @@ class Checker:
         probe = await self._probe(source, capture) if expect == "document" else None
         known = replace(source, headers=())  # secrets stay in this process
         task = Task(known, capture, self.policy.max_bytes, expect, memory, probe=probe)
-        if memory is not None and (memory.maker not in (MAKER, RENDERED) or was_picture(source, memory)):
+        if memory is not None and (memory.maker not in makers(source) or was_picture(source, memory)):
             kept: Exchange | None = None
             with suppress(UnreadableError):  # a lost snapshot costs the comparison under new rules, not the check
                 kept = await self.threads.files(self.snapshots.exchange, memory.path, memory.offset)
             task = replace(task, seen=kept if was_picture(source, memory) else None)
-            if memory.maker not in (MAKER, RENDERED):
+            if memory.maker not in makers(source):
                 earlier = await self.threads.rows(self.ledger.earlier_documents, source.id, memory.version)
                 task = replace(task, before=kept, earlier=earlier)
         if memory is not None and source.watch == "picture" and capture.view is not None:
@@ -300,7 +300,7 @@ def _is_page(answer: Exchange) -> bool:
 
 def was_rendered(memory: Memory | None) -> bool:
     """Whether a browser read the accepted version."""
-    return memory is not None and memory.maker.endswith(RENDERED.removeprefix(MAKER))
+    return memory is not None and memory.maker.endswith(DOM)
 
 
 def _wants_browser(source: Source, capture: Capture, judgement: Judgement, memory: Memory | None) -> bool:
@@ -348,7 +348,7 @@ def _request(source: Source, memory: Memory | None, referer: str) -> Request:
     url = source.address or ""
     own = (
         memory is not None
-        and memory.maker == MAKER
+        and memory.maker == makers(source)[0]
         and source.render != "always"
         and same_document(memory.final_url, url)
         and _all_sought(source, memory)
@@ -366,7 +366,9 @@ def _request(source: Source, memory: Memory | None, referer: str) -> Request:
 
 def _unchanged(source: Source, capture: Capture, memory: Memory | None, request: Request) -> Verdict | None:
     """The verdict of an answer that is, byte for byte, the accepted version; None where the judge must look."""
-    if memory is None or memory.last_verdict is None or memory.maker != MAKER or not _all_sought(source, memory):
+    if memory is None or memory.last_verdict is None or not _all_sought(source, memory):
+        return None
+    if memory.maker != makers(source)[0]:
         return None
     if source.render == "always":
         return None  # the same bytes may bring another page
