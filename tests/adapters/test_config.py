@@ -49,6 +49,8 @@ def faults(tmp_path: Path, text: str, environ: dict[str, str] | None = None) -> 
         (HEAD + ROW + 'parent = "a"\n', 11, "source.parent", "not another source"),
         (HEAD + ROW + 'kind = "figure"\n', 11, "source.kind", "needs a parent"),
         (HEAD + ROW + 'mirror_of = "b"\n', 11, "source.mirror_of", "not another source"),
+        (HEAD + ROW + '[[archive]]\nname = "x"\n', 12, "archive.name", "needs a timegate or a timemap"),
+        (HEAD + ROW + '[[archive]]\nname = "x"\ntimegate = "https://a.example/"\n', 13, "archive.timegate", "{url}"),
         (HEAD + ROW + 'render = "sometimes"\n', 11, "source.render", "'never', 'auto' or 'always'"),
         (HEAD + ROW + 'select = "p["\n', 11, "source.select", "not a CSS selector"),
         (HEAD + ROW + 'headers = { Cookie = "${TOKEN}" }\n', 11, "source.headers.Cookie", "no TOKEN"),
@@ -202,6 +204,7 @@ def test_the_shipped_schema_is_the_models_own() -> None:
     assert (ROOT / "sources.schema.json").read_text(encoding="utf-8") == config.schema()
     assert json.loads(config.schema())["properties"].keys() == {
         "storage", "site", "fetch", "hosts", "tiers", "serve", "proof", "retain", "editor", "source", "claim",
+        "render", "archive",
     }  # fmt: skip
 
 

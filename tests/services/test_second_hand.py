@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -266,16 +268,19 @@ def test_mirrors_that_lead_nowhere_are_told_before_anything_is_fetched(tmp_path:
 
 
 def test_the_desk_the_source_page_and_the_replay_mark_it(site: Site, mirror: Site, watch: Watch) -> None:
-    from asking import ask
+    def shown(base: str, path: str) -> str:
+        with urlopen(Request(base.rstrip("/") + path, headers={"Accept": "text/html"}), timeout=60) as answer:
+            return str(answer.read().decode())
 
     gone(site)
     rows = declared(site, mirror, QUOTE)
     watch.passes(rows, START)
     with live(watch.folder) as base:
-        desk, source, copy = (ask(base, path, accept="text/html").text for path in ("/", "/sources/p", "/sources/copy"))
+        desk, source, copy = (shown(base, path) for path in ("/", "/sources/p", "/sources/copy"))
         second = f"second-hand: the copy at {mirror.url('/copy')} was read"
         assert second in desk and second in source and "the only evidence is second-hand" in desk
         assert "This is a second-hand copy, not the source." in copy and 'href="/sources/p"' in copy
-        framed = ask(base, f"/memento/20261020T030300Z/{mirror.url('/copy')}", accept="text/html").text
+        framed = shown(base, f"/memento/20261020T030300Z/{mirror.url('/copy')}")
         assert "Second-hand: a copy of “p”, not the source itself" in framed
-        assert ask(base, f"/timemap/link/{site.url('/p')}").status == 404
+        with pytest.raises(HTTPError, match="404"):
+            shown(base, f"/timemap/link/{site.url('/p')}")
