@@ -143,6 +143,35 @@ def test_a_304_is_an_access_when_its_validator_came_from_an_accepted_version(sit
     assert line["last_accessed"] == "2026-10-21T03:03:00Z" and len(line["sightings"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("told", "rule"),
+    [('"v2"', "no-objection"), ('W/"v1"', "not-modified"), ('"v1-gzip"', "not-modified"), ("", "not-modified")],
+)
+def test_a_304_for_another_etag_is_asked_again_without_one(site: Site, watch: Watch, told: str, rule: str) -> None:
+    whole = page("P", ARTICLE)
+
+    def conditional(headers: dict[str, str]) -> Any:
+        if "if-none-match" in headers:
+            return 304, {"ETag": told} if told else {}, b""
+        return 200, {**whole[1], "ETag": '"v1"'}, whole[2]
+
+    site.pages["/p"] = conditional
+    rows = row("p", site.url("/p"))
+    watch.passes(rows, START)
+    whole = page("P", ARTICLE + "<p>A sentence came in since the first reading, and it counts.</p>")
+    line = watch.passes(rows, days(1))["p"]
+    assert (line["verdict"], line["rule"], line["new_version"]) == ("ok", rule, rule == "no-objection")
+
+
+def test_a_304_for_another_etag_is_no_access_where_nothing_else_comes(site: Site, watch: Watch) -> None:
+    site.pages["/p"] = (200, {**page("P", ARTICLE)[1], "ETag": '"v1"'}, page("P", ARTICLE)[2])
+    rows = row("p", site.url("/p"))
+    watch.passes(rows, START)
+    site.pages["/p"] = (304, {"ETag": '"v2"'}, b"")
+    line = watch.passes(rows, days(1))["p"]
+    assert not line["accessed"] and line["last_accessed"] == "2026-10-20T03:03:00Z"
+
+
 def test_a_304_that_nobody_asked_for_is_no_access(site: Site, watch: Watch) -> None:
     site.pages["/p"] = (304, {}, b"")
     line = watch.passes(row("p", site.url("/p")), START)["p"]

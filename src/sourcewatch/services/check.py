@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
@@ -34,6 +35,7 @@ MOSTLY_GONE = 0.5  # of the accepted text kept in a plain answer: perhaps script
 MOST_FIGURES = 30  # a page with more is a gallery; the first thirty stand for it, and the report says so
 SCRIPTED = frozenset({"needs_js", "redirected_js", "empty_body", "content_replaced"})  # `auto` asks a browser about it
 SUSPECT = frozenset({"soft_404", "soft_500", "content_replaced", "empty_body", "redirected_to_home", "removed_notice"})
+CODED = re.compile(r"[-;:]+(?:gzip|br|zstd|deflate|df)$")  # how an ETag says that its bytes were compressed
 
 _log = logging.getLogger(__name__)
 
@@ -138,6 +140,8 @@ class Checker:
         self, source: Source, memory: Memory | None, referer: str, *, fresh: bool = False
     ) -> Finding | Deferred:
         request = _request(source, memory, referer)
+        if fresh:  # a second asking is about doubt, and only a whole answer settles that
+            request = replace(request, etag="", last_modified="")
         fetched = await self.web.fetch(request, fresh=fresh)
         if isinstance(fetched, Deferred):
             return fetched
@@ -376,6 +380,8 @@ def _unchanged(source: Source, capture: Capture, memory: Memory | None, request:
     if answer.status == 304:
         if not (request.etag or request.last_modified) or len(capture.exchanges) > 1:
             return None
+        if not _vouches(answer.header("etag"), request.etag):
+            return None
         evidence = f"304 for the validator of {memory.captured_at:%Y-%m-%d %H:%M} UTC"
         return Verdict(_word_again(memory, capture), "not-modified", evidence)
     same = answer.status == memory.status and answer.body_sha256 == memory.body_sha256
@@ -384,6 +390,18 @@ def _unchanged(source: Source, capture: Capture, memory: Memory | None, request:
     return Verdict(
         _word_again(memory, capture), "same-bytes", f"the same bytes as on {memory.captured_at:%Y-%m-%d %H:%M} UTC"
     )
+
+
+def _vouches(told: str, sent: str) -> bool:
+    """Whether a 304 speaks of the version whose ETag was sent, which one with another ETag does not (RFC 9110 §15.4.5).
+
+    Compared weakly, without what servers hang on a tag when they compress (Apache's `-gzip`, Jetty's `--gzip`).
+    """
+    return not (told and sent) or _opaque(told) == _opaque(sent)
+
+
+def _opaque(etag: str) -> str:
+    return CODED.sub("", etag.strip().removeprefix("W/").strip('"'))
 
 
 def _word_again(memory: Memory, capture: Capture) -> str:
