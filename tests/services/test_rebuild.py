@@ -15,6 +15,7 @@ import pytest
 
 from buckets import Way, harm, moved, names, new_bucket
 from site_of_pages import page, row, serving
+from sourcewatch.adapters.ledger import Ledger
 from sourcewatch.domain.errors import StorageError
 from sourcewatch.faces import wiring
 from sourcewatch.services.rebuild import Rebuilt
@@ -236,3 +237,35 @@ def test_a_run_that_was_killed_between_file_and_row_is_made_good_by_the_next(
 
 def _killed(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("after", [1, 4, 9])
+def test_a_rebuild_that_was_cut_short_goes_on_and_loses_no_check(
+    lived: Path, tmp_path: Path, after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch = Watch(shutil.copytree(lived, tmp_path / "copy"))
+    forget(watch)
+    rebuilt(watch)
+    whole = checks(watch)
+    forget(watch)
+    kept, calls = Ledger.keep, count()
+
+    def cut(self: Ledger, *given: Any) -> Any:
+        if next(calls) == after:
+            raise StorageError("the power went")
+        return kept(self, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "keep", cut)
+        with pytest.raises(StorageError):
+            rebuilt(watch)
+    assert 0 < len(checks(watch)) < len(whole)
+    rebuilt(watch)
+    assert checks(watch) == whole
+    rebuilt(watch)
+    assert checks(watch) == whole, "nothing is brought in twice"
+
+
+def checks(watch: Watch) -> list[Any]:
+    with closing(sqlite3.connect(watch.folder / "sourcewatch.db")) as c:
+        return sorted(c.execute("SELECT source, first_at, last_at, n, word, accessed, new_version FROM checks"))

@@ -102,7 +102,7 @@ def test_only_old_versions_on_which_nothing_relies_go(kept: Kept) -> None:
         first: "the first version",
         stayed: "a revisit relies on it",
         quoted: "a quote relies on it",
-        by_hand: "a person read it",
+        by_hand: "a person relies on it",
     }
 
 
@@ -172,3 +172,29 @@ def test_no_row_that_no_rule_noted_can_be_deleted(kept: Kept) -> None:
     kept.check("thread", 10, word="not_found", accessed=False)
     with pytest.raises(DBAPIError, match="append-only"), kept.engine.begin() as c:
         c.execute(text("DELETE FROM checks WHERE word = 'not_found'"))
+
+
+def test_what_an_editor_decided_about_stays(kept: Kept) -> None:
+    kept.version("thread", 900)
+    accepted = kept.version("thread", 800)
+    kept.version("thread", 1)
+    with kept.engine.begin() as c:
+        c.execute(
+            insert(t.reviews).values(
+                key="k", source="thread", record="r", version=accepted, at=NOW, by="Lin", decision="accepted", after="",
+                note="",
+            )
+        )  # fmt: skip
+    found = kept.retain(versions_s=YEAR_S)
+    assert found.versions == () and {v.id: v.relies for v in found.kept_back}[accepted] == "a person relies on it"
+
+
+def test_a_row_that_saw_a_version_is_pruned_no_sooner_than_that_version(kept: Kept) -> None:
+    kept.version("thread", 900)
+    seen = kept.version("thread", 800)
+    kept.check("thread", 700, version=seen)
+    kept.version("thread", 1)
+    found = kept.retain(checks_s=YEAR_S, apply=True)
+    assert found.checks == 0
+    later = kept.retain(versions_s=YEAR_S)
+    assert {v.id: v.relies for v in later.kept_back}[seen] == "a revisit relies on it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from sqlalchemy import Engine, insert, select
+from sqlalchemy import Engine, func, insert, select
 
 from ..domain.audit import Audit, Place
 from . import tables as t
@@ -35,10 +35,18 @@ class Audits:
         with storage("reading versions"), self._engine.connect() as c:
             return {row.record_id: row.id for row in c.execute(select(t.versions.c.record_id, t.versions.c.id))}
 
-    def checked(self) -> bool:
-        """Whether any check is known."""
+    def until(self) -> dict[str, datetime]:
+        """When the newest known check of each source was."""
+        query = select(t.checks.c.source, func.max(t.checks.c.last_at)).group_by(t.checks.c.source)
         with storage("reading checks"), self._engine.connect() as c:
-            return c.execute(select(t.checks.c.id).limit(1)).first() is not None
+            return {source: at for source, at in c.execute(query)}
+
+    def half_made(self) -> bool:
+        """Whether the newest rebuild never came to its end: what it would still bring in is no news."""
+        query = select(t.runs.c.ended_at).where(t.runs.c.trigger == "rebuild").order_by(t.runs.c.id.desc()).limit(1)
+        with storage("reading runs"), self._engine.connect() as c:
+            row = c.execute(query).first()
+        return row is not None and row.ended_at is None
 
     def note(self, audit: Audit) -> None:
         """Keep that it was done, and the paths that were wrong."""

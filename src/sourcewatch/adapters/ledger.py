@@ -46,6 +46,7 @@ from .versions import VERSIONS, version_of
 
 PROBE_LASTS = timedelta(days=1)
 OVERLAP = timedelta(hours=1)  # no pass of a daemon lasts longer
+MOST_APART = timedelta(days=8)  # of two checks in one row: a week and its jitter
 CLOCKS_APART = timedelta(minutes=5)  # between machines that are set right
 
 
@@ -285,6 +286,8 @@ class Ledger:
         newest = c.execute(_NEWEST_CHECK, {"source": finding.source}).first()
         if newest is None or newest.by_hand or newest.last_at > finding.checked_at:
             return False
+        if finding.checked_at - newest.last_at > MOST_APART:
+            return False  # a clock that is years ahead must not write over the last good date
         if any(getattr(newest, key) != value for key, value in values.items()):
             return False
         c.execute(update(t.checks).where(k.id == newest.id).values(n=newest.n + 1, last_at=finding.checked_at, ms=ms))

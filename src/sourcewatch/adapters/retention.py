@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
-from sqlalchemy import Engine, and_, delete, exists, func, insert, select
+from sqlalchemy import Engine, and_, delete, exists, func, insert, or_, select
 
 from ..domain.errors import UnreadableError
 from ..domain.retention import CheckRule, KeptVersion
@@ -36,7 +36,7 @@ class Retention:
         """Every version whose files are there, with the reason why it must stay, or ""."""
         v, k, s = t.versions.c, t.checks.c, t.sightings.c
         seen_later = exists().where(
-            k.version == v.id, k.accessed.is_(True), func.date(k.last_at) > func.date(v.captured_at)
+            k.version == v.id, k.accessed.is_(True), or_(k.last_at > k.first_at, k.new_version.is_(False))
         )
         query = (
             select(v.id, v.source, v.captured_at, v.path, t.sources.c.tier, seen_later.label("revisited"))
@@ -51,6 +51,7 @@ class Retention:
         with storage("reading versions"), self._engine.connect() as c:
             quoted = {i for pair in c.execute(stood) for i in pair}
             dates, hands = set(c.execute(dated).scalars()), set(c.execute(by_hand).scalars())
+            hands |= set(c.execute(select(t.reviews.c.version).where(t.reviews.c.version.is_not(None))).scalars())
             rows = c.execute(query).all()
         ends: dict[str, tuple[int, int]] = {}
         for row in rows:
@@ -154,12 +155,15 @@ def _relies(row: Any, ends: Mapping[str, tuple[int, int]], dates: set[int], quot
     if row.id in quoted:
         return "a quote relies on it"
     if row.id in by_hand:
-        return "a person read it"
+        return "a person relies on it"
     return "a revisit relies on it" if row.revisited else ""
 
 
 def _old(rule: CheckRule) -> Any:
-    """Rows of this tier that ended before, with nothing resting on them: no version's birth, last access, or hand."""
+    """Rows of this tier that ended before, with nothing resting on them: no version's birth, last access, or hand.
+
+    A row that saw a version stays with it: a revisit in the archive names that version, and only the row tells so.
+    """
     k = t.checks.c
     newer = t.checks.alias("newer")
     superseded = exists().where(
@@ -169,5 +173,9 @@ def _old(rule: CheckRule) -> Any:
         newer.c.last_at > k.last_at,
         newer.c.id != k.id,
     )
+    saw = exists().where(
+        t.versions.c.id == k.version,
+        t.versions.c.id.not_in(select(t.dropped.c.version)),
+    )
     of_tier = exists().where(t.sources.c.id == k.source, t.sources.c.tier == rule.tier)
-    return and_(k.last_at < rule.before, k.new_version.is_(False), k.by_hand.is_(False), superseded, of_tier)
+    return and_(k.last_at < rule.before, k.new_version.is_(False), k.by_hand.is_(False), superseded, ~saw, of_tier)

@@ -54,7 +54,7 @@ def rebuild() -> int:
             print(f"\r{day}: {so_far.versions} versions, {so_far.checks} checks", end="", file=sys.stderr)  # noqa: T201
 
     with opened() as house:
-        whole = not house.audits.checked()
+        whole = not house.audits.until()
         done = asyncio.run(wiring.rebuild(house, told))
     if sys.stderr.isatty():
         print(file=sys.stderr)  # noqa: T201
@@ -84,8 +84,11 @@ def retain(
         typer.echo(f"{version.path}: version of {version.source} of {version.captured_at:%Y-%m-%dT%H:%M:%SZ}")
     for path in going.refused:
         typer.echo(f"{path}: evidence of a refusal")
-    for version in going.kept_back:
-        typer.echo(f"{version.path}: kept: {version.relies or 'another version in this file is kept'}")
+    kept = {
+        v.path: v.relies for v in sorted(going.kept_back, key=lambda v: bool(v.relies))
+    }  # a file once, with a reason
+    for path, relies in sorted(kept.items()):
+        typer.echo(f"{path}: kept: {relies or 'another version in this file is kept'}")
     done = "removed" if apply else "would be removed; --apply does it"
     counted = f"{len(going.versions)} versions, {len(going.refused)} refusals, {going.checks} rows of checks"
     typer.echo(f"{counted}, {going.size_bytes / 1e6:.1f} MB: {done}")

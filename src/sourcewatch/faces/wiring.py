@@ -236,13 +236,10 @@ async def run_pass(
 
 async def clear_up(house: House, clock: Clock, *, killed: bool) -> None:
     """Finish what a run left half done that was *killed*, or could not come to its end. The caller holds the lock."""
-    from ..services.messages import recipients
-
-    house.outbox.enrol(recipients(house.settings), clock())  # an editor who is new is told what this run finds
     cut_short = killed or house.ledger.cut_short()
     house.snapshots.tidy(clock(), cut_short=cut_short)
     if cut_short:  # a kill between a snapshot and its row: the row is made now
-        await _rebuild(house, lambda day, so_far: None, clock, versions_only=True)
+        await _rebuild(house, lambda day, so_far: None, clock)
     house.queue.release()
 
 
@@ -285,19 +282,17 @@ def reread(task: tuple[Task, Verdict]) -> Judgement | Fault:
 
 
 async def rebuild(house: House, told: Callable[[date, Rebuilt], None], clock: Clock = now) -> Rebuilt:
-    """Bring the archive into the database: everything into an empty one, else the versions that no row knows.
+    """Bring the archive into the database: everything into an empty one, else what no row knows.
 
     Raises BusyError, StorageError.
     """
     from ..adapters.lock import run_lock
 
     with run_lock(house.data, "rebuild"), house.ledger.exclusive():
-        return await _rebuild(house, told, clock, versions_only=house.audits.checked())
+        return await _rebuild(house, told, clock)
 
 
-async def _rebuild(
-    house: House, told: Callable[[date, Rebuilt], None], clock: Clock, *, versions_only: bool
-) -> Rebuilt:
+async def _rebuild(house: House, told: Callable[[date, Rebuilt], None], clock: Clock) -> Rebuilt:
     from ..adapters.archive import Archive
     from ..adapters.processes import Processes
     from ..services.rebuild import Rebuilder
@@ -305,11 +300,11 @@ async def _rebuild(
 
     with Threads() as threads:
         async with Processes(reread, WORKERS, preload="sourcewatch.analysis.judge") as rereading:
-            archive, known = Archive(house.store), house.audits.records()
+            archive, known, until = Archive(house.store), house.audits.records(), house.audits.until()
             rebuilder = Rebuilder(
-                house.settings, house.ledger, house.snapshots, archive, rereading, threads, clock, known, told
+                house.settings, house.ledger, house.snapshots, archive, rereading, threads, clock, known, until, told
             )
-            done = await rebuilder.rebuild(versions_only=versions_only)
+            done = await rebuilder.rebuild(messages=bool(until) and not house.audits.half_made())
             done.lost += await threads.rows(_decisions, house)
             return done
 

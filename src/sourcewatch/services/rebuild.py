@@ -6,10 +6,10 @@ Nothing is fetched, nobody is told anything; verdicts stay what they were, texts
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, datetime
 from typing import Protocol
 
 from .. import __version__
@@ -59,7 +59,11 @@ class Rebuilt:
 
 @dataclass(slots=True)
 class Rebuilder:
-    """*known* maps the record ids of versions that the ledger has to their rows; it grows as versions come in."""
+    """*known* maps the record ids of versions that the ledger has to their rows; it grows as versions come in.
+
+    *until*: when the ledger's newest check of each source was. A page's checks are kept in their order, each whole or
+    not at all, so that what came before is there, however an earlier rebuild or pass ended.
+    """
 
     settings: Settings
     ledger: Ledger
@@ -69,6 +73,7 @@ class Rebuilder:
     threads: Threads
     clock: Clock
     known: dict[str, int]
+    until: Mapping[str, datetime]
     told: Callable[[date, Rebuilt], None] = lambda day, so_far: None
     _sources: dict[str, Source] = field(default_factory=dict)
     _seen: dict[str, str] = field(default_factory=dict)
@@ -77,8 +82,10 @@ class Rebuilder:
     def __post_init__(self) -> None:
         self._sources = {s.id: s for s in self.settings.sources}
 
-    async def rebuild(self, *, versions_only: bool = False) -> Rebuilt:
-        """Bring in everything that the ledger does not know; *versions_only* leaves checks without a version alone.
+    async def rebuild(self, *, messages: bool = False) -> Rebuilt:
+        """Bring in everything that the ledger does not know: versions, and of each page the checks after its newest.
+
+        *messages*: versions that come in are told to the editors, as the pass that a kill cut short would have done.
 
         The caller holds the run lock. Raises StorageError when the storage fails; a second time goes on.
         """
@@ -94,10 +101,10 @@ class Rebuilder:
         voids: set[int] = set()
         days = await self.threads.files(self.archive.days)
         for day in days:
-            window += [g for g in await self.threads.files(self.archive.groups, day) if self._unknown(g, versions_only)]
+            window += [g for g in await self.threads.files(self.archive.groups, day) if self._unknown(g)]
             voids |= await self.threads.files(self.archive.voids, day)
             if len(window) >= WINDOW or day == days[-1]:
-                await self._window(writers, window, voids, done, messages=versions_only)
+                await self._window(writers, window, voids, done, messages=messages)
                 window, self._memories = [], {}
                 self.told(day, done)
         done.lost += self.archive.lost
@@ -123,10 +130,11 @@ class Rebuilder:
         except BaseExceptionGroup as errors:
             raise first_of(errors) from None
 
-    def _unknown(self, group: Sequence[Recorded], versions_only: bool) -> bool:
+    def _unknown(self, group: Sequence[Recorded]) -> bool:
         if any(one.new is not None and one.new.record_id not in self.known for one in group):
             return True
-        return not versions_only and all(one.new is None for one in group)
+        until = self.until.get(group[0].parent or group[0].source)
+        return all(one.new is None for one in group) and (until is None or group[0].at > until)
 
     async def _source(
         self,
