@@ -39,7 +39,7 @@ class Audits:
         """When the newest known check of each source was."""
         query = select(t.checks.c.source, func.max(t.checks.c.last_at)).group_by(t.checks.c.source)
         with storage("reading checks"), self._engine.connect() as c:
-            return {source: at for source, at in c.execute(query)}
+            return dict(c.execute(query).tuples().all())
 
     def half_made(self) -> bool:
         """Whether the newest rebuild never came to its end: what it would still bring in is no news."""
