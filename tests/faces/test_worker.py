@@ -75,7 +75,7 @@ def test_one_killed_and_one_frozen_and_woken_again_lose_double_and_crowd_nothing
         assert [process.wait(60) for process in (frozen, last)] == [0, 0], fleet.logs()
         once_and_in_order(server, swarm, HOSTS * EACH)
         assert swarm.pages <= HOSTS * EACH + 2 * 7 * 4, "asked again was only what was under way"
-        assert "Traceback" not in fleet.logs()
+        assert "defect" not in fleet.logs()
         fleet.ask("verify")
     assert count(server, "SELECT count(*) FROM turns WHERE owner IS NOT NULL") == 0
     assert count(server, "SELECT count(*) FROM workers") == 1, "the killed one is still to be told of"

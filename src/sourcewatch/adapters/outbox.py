@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, and_, func, insert, or_, select, tuple_, update
+from sqlalchemy import Connection, Engine, Row, and_, func, or_, select, tuple_, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ..domain.change import Edit, Significance, unpack_edits
@@ -56,10 +56,12 @@ class Outbox:
     def enrol(self, recipients: Sequence[Recipient], now: datetime) -> None:
         """Who is new is told what comes from now on, not the past."""
         with storage("enrolling editors"), self._engine.begin() as c:
+            dialect = sqlite if c.dialect.name == "sqlite" else postgresql
             known = {(r.name, r.variable) for r in c.execute(select(t.editors))}
             for name, variable in recipients:
-                if (name, variable) not in known:
-                    c.execute(insert(t.editors).values(name=name, variable=variable, since_at=now, digest_at=None))
+                if (name, variable) not in known:  # nor by another process meanwhile
+                    row = dialect.insert(t.editors).values(name=name, variable=variable, since_at=now, digest_at=None)
+                    c.execute(row.on_conflict_do_nothing(index_elements=["name", "variable"]))
 
     def unassigned(self, recipient: Recipient, now: datetime) -> list[News]:
         """Messages since this recipient was enrolled of which nobody has decided yet whether it gets them."""

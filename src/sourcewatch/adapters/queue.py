@@ -190,4 +190,5 @@ def _storage(doing: str) -> Iterator[None]:
         raise StorageError(f"the database failed while {doing}: {words[0]}") from error
 
 
-logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # it tells of each try to connect again; we tell once
+for chatty in ("psycopg.pool", "procrastinate"):  # they tell of each try with a database that is away; we tell once
+    logging.getLogger(chatty).setLevel(logging.CRITICAL)

@@ -20,6 +20,7 @@ from ..domain.source import Settings
 from ..services.check import Checker
 from ..services.desk import Desk
 from ..services.keep import Keeper, Waits, at_once
+from ..services.messages import recipients
 from ..services.ports import Clock, Judge, Strays
 from ..services.run import Runner
 from ..services.threads import Threads
@@ -81,6 +82,7 @@ async def crew(
     shared = gate is not None
     exclusive = house.ledger.exclusive(shared=shared)
     with run_lock(house.data, holder, shared=shared) as killed, exclusive as lock, Threads() as threads:
+        house.outbox.enrol(recipients(house.settings), clock())  # an editor who is new is told what is found here
         if shared:
             house.snapshots.share()
         else:

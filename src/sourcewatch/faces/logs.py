@@ -17,7 +17,7 @@ def set_up(*, as_json: bool) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Json() if as_json else _Plain())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    for chatty in ("apscheduler", "httpx", "httpcore", "uvicorn.access", "alembic", "procrastinate"):
+    for chatty in ("apscheduler", "httpx", "httpcore", "uvicorn.access", "alembic"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 

@@ -45,7 +45,6 @@ async def work(
     """
     asked, again = stop_signals()
     pulse = Pulse(clock())
-    patience = Patience(lambda words: _storage(pulse, words, clock()))
     jobs_of = [job for job in jobs(house.settings) if not job.of_web]
     shifts: list[Shifts] = []
 
@@ -54,12 +53,15 @@ async def work(
             await shifts[0].host(host, by)
         except StorageError as error:
             _log.warning("%s is left as it is: %s", host, error)
+        except Exception:
+            _log.exception("a defect while checking %s", host)  # the queue tells nobody
 
     async with fleet.base(house, check) as base:
         while not asked.is_set():
+            patience = Patience(lambda words: _storage(pulse, words, clock()))
             try:
                 async with fleet.member(house, base, patience, clock=clock) as (crew, turns):
-                    shifts.append(Shifts(lambda: crew.runner, turns, base.rows, patience, lambda line: None))
+                    shifts[:] = [Shifts(lambda: crew.runner, turns, base.rows, patience, lambda line: None)]
                     leader = Leader(base, lambda: crew.house, jobs_of, pulse, clock)
                     me = Worker(base, crew, turns, shifts[0], leader, pulse, config, concurrency)
                     return await me.run(asked, again)
