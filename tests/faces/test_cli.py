@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,10 @@ def test_findings_make_exit_code_one_only_when_asked_for(tmp_path: Path, site: S
         tmp_path, row("p", site.url("/p"), "nobody says this sentence anywhere") + row("gone", site.url("/gone"))
     )
     for _ in range(2):  # what is broken stays broken when nothing is due
-        assert sourcewatch(tmp_path, "run", "--fail-on", finding).returncode == code
+        done = sourcewatch(tmp_path, "run", "--fail-on", finding)
+        assert done.returncode == code
+        named = {"unread": "gone", "quote": "p"}.get(finding.split(",")[-1], "")
+        assert (f"--fail-on {finding.split(',')[-1]}: {named}" in done.stderr) == (code == 1)
 
 
 def test_without_fail_on_the_web_cannot_fail_a_run(tmp_path: Path, site: Site) -> None:
@@ -80,6 +84,7 @@ def test_without_fail_on_the_web_cannot_fail_a_run(tmp_path: Path, site: Site) -
         (("history", "nobody"), "no source 'nobody'"),
         (("report", "--format", "pdf"), "--format knows"),
         (("report", "--since", "yesterday"), "not a time"),
+        (("report", "--since", "3660w"), "not a duration"),
         (("diff", "p"), "no version yet"),
         (("rain",), "rain"),
     ],
@@ -244,6 +249,46 @@ def test_report_history_diff_status_and_export_show_what_was_found(tmp_path: Pat
         == "p"
     )
     assert "<feed" in sourcewatch(tmp_path, "report", "--format", "atom", "--out", "-").stdout
+
+
+def test_a_reports_suffix_is_its_format_and_its_time_is_written_as_in_the_configuration(
+    tmp_path: Path, site: Site
+) -> None:
+    write_sources(tmp_path, row("p", site.url("/p"), "measured over a week"))
+    sourcewatch(tmp_path, "run")
+    for name, begins in (("q.html", "<!doctype html>"), ("q.md", "# "), ("q.json", "{"), ("q.atom", "<?xml")):
+        assert sourcewatch(tmp_path, "report", "--since", "1h 30m", "--out", str(tmp_path / name)).returncode == 0
+        assert (tmp_path / name).read_text("utf-8").lower().startswith(begins)
+    assert sourcewatch(tmp_path, "report", "--since", "1s", "--out", "-", "--format", "md").returncode == 0
+    late = sourcewatch(tmp_path, "diff", "p", "--from", "2999-01-01")
+    assert late.returncode == 2 and "lies in the future" in late.stderr
+    assert "1 edits" not in sourcewatch(tmp_path, "diff", "p").stdout
+
+
+def test_a_backup_replaces_no_file_unless_it_is_told_to(tmp_path: Path) -> None:
+    write_sources(tmp_path, row("p", "http://127.0.0.1:1/p"))
+    (tmp_path / "copy.db").write_text("mine", "utf-8")
+    refused = sourcewatch(tmp_path, "db", "backup", str(tmp_path / "copy.db"))
+    assert refused.returncode == 2 and (tmp_path / "copy.db").read_text("utf-8") == "mine"
+    assert sourcewatch(tmp_path, "db", "backup", "--force", str(tmp_path / "copy.db")).returncode == 0
+    assert (tmp_path / "copy.db").read_bytes().startswith(b"SQLite")
+
+
+def test_a_source_that_is_named_is_asked_though_it_is_paused_and_one_without_an_address_never(
+    tmp_path: Path, site: Site
+) -> None:
+    until = datetime.now(UTC).date() + timedelta(days=30)
+    paused = row("p", site.url("/p"), more=f'pause = {{ until = "{until}", reason = "renovation" }}')
+    write_sources(tmp_path, paused + '[[source]]\nid = "book"\ntier = "A"\ntitle = "A book"\n')
+    done = sourcewatch(tmp_path, "run", "p")
+    assert "1 checked" in done.stdout and "p is paused until" in done.stderr
+    assert "it is never fetched" in sourcewatch(tmp_path, "why", "book").stdout
+
+
+def test_the_crontab_escapes_what_cron_would_end_a_command_at() -> None:
+    for line in Path(__file__).parents[2].joinpath("deploy", "crontab").read_text("utf-8").splitlines():
+        command = line.split(maxsplit=5)[-1]
+        assert line.startswith("#") or "%" not in command.replace("\\%", "")
 
 
 def test_control_characters_of_a_hostile_page_do_not_reach_the_terminal(tmp_path: Path, site: Site) -> None:

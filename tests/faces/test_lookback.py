@@ -299,6 +299,8 @@ def test_a_picture_is_brought_for_a_figure_and_not_for_a_page(cited: Cited) -> N
     cited.watch.passes(cited.rows, MACHINE + timedelta(hours=1), "p")
     path = cited.watch.folder / "screenshot.png"
     path.write_bytes(png())
+    with pytest.raises(NotUsable, match="is a picture and p is a page"):
+        cited.capture(path)
     kept = cited.capture(path, source="panel")
     assert kept.judgement.document.form == "image" and kept.stored.path.startswith("snapshots/panel/")
 

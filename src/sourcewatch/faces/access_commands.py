@@ -16,7 +16,7 @@ MOST_NAME_CHARS = 60
 @token_app.command("add")
 def token_add(
     name: Annotated[str, typer.Option(help="Whose it is; decisions that are made with it bear this name.")],
-    scope: Annotated[str, typer.Option(help="read, review (and read) or admin (everything).")] = "review",
+    scope: Annotated[str, typer.Option(help="read, review (and read) or admin (everything).")] = "read",
 ) -> int:
     """Make a token and print it, this once: only its hash is kept."""
     from ..analysis.excerpt import plain

@@ -87,12 +87,16 @@ def source_of(house: House, wanted: str) -> Source:
 def version_at(versions: list[VersionRow], wanted: str, zone: str) -> VersionRow:
     """The version by number, or the one that was current at a time."""
     from .times import moment_of
+    from .wiring import now
 
     if wanted.isdecimal() and len(wanted) < 6:
         number = int(wanted)
         if not 1 <= number <= len(versions):
             raise typer.BadParameter(f"there are versions 1 to {len(versions)}, no {number}")
         return versions[number - 1]
+    at = moment_of(wanted, zone)
+    if at > now():
+        raise typer.BadParameter(f"{wanted} lies in the future: no version is of then")
     at = moment_of(wanted, zone, end_of_day=True)
     before = [v for v in versions if v.captured_at <= at]
     if not before:

@@ -115,6 +115,12 @@ def run(
         if copies := [s for s in house.settings.sources if s.mirror_of and s.id in (ids or [])]:
             words = ", ".join(f"{s.id} is a mirror, read when {s.mirror_of} cannot be" for s in copies)
             raise typer.BadParameter(words)
+        for s in house.settings.sources:
+            if s.id in (ids or []) and s.pause is not None and s.pause.until_at > wiring.now():
+                told(
+                    Exception(f"{s.id} is paused until {s.pause.until_at:%Y-%m-%d %H:%M}Z; asked because it is named"),
+                    0,
+                )
         lines: list[dict[str, Any]] = []
         reader = Reader()
         with Progress(house.settings, shown=sys.stderr.isatty() and not json_) as progress:
@@ -135,11 +141,14 @@ def run(
             told(Exception(Voice("en", "UTC").void(tally.void_reason)), 0)
         if tally.defects:
             return told(Exception(f"a defect of sourcewatch kept {', '.join(tally.defects)} from being checked"), 5)
-        return 1 if wanted and _found(house, lines, wanted, ids or []) else 0
+        found = _found(house, lines, wanted, ids or []) if wanted else {}
+        for word, those in found.items():
+            told(Exception(f"--fail-on {word}: {', '.join(sorted(those))}"), 1)
+        return 1 if found else 0
 
 
-def _found(house: House, lines: list[dict[str, Any]], wanted: list[str], ids: list[str]) -> bool:
-    """Whether anything that --fail-on names is so now, due in this pass or not; changes are those of this pass."""
+def _found(house: House, lines: list[dict[str, Any]], wanted: list[str], ids: list[str]) -> dict[str, set[str]]:
+    """The sources of which what --fail-on names is so now, due in this pass or not; changes are those of this pass."""
     from ..services import publish
     from .wiring import now
 
@@ -150,15 +159,17 @@ def _found(house: House, lines: list[dict[str, Any]], wanted: list[str], ids: li
         "change": {x["source"] for x in lines if x.get("change") is not None},
         "unread": {x.source.parent or x.source.id for x in seen.unreadable},
     }
-    return any(found[w] if not ids else found[w] & set(ids) for w in wanted)
+    found = {w: found[w] & set(ids) if ids else found[w] for w in wanted}
+    return {w: those for w, those in found.items() if those}
 
 
 @app.command()
 def report(
     since: Annotated[str, typer.Option(help="A duration (7d) or a date (2026-10-20) in the site's zone.")] = "7d",
-    format_: Annotated[str, typer.Option("--format", help="html, md, json, atom, unread-html, unread-md.")] = "html,md",
+    format_: Annotated[str, typer.Option("--format", help="html, md, json, atom, unread-html, unread-md.")] = "",
     out: Annotated[
-        Path | None, typer.Option(help="A folder; DATA/reports by default. With one format: a file, or -.")
+        Path | None,
+        typer.Option(help="A folder; DATA/reports by default. With one format: a file, or -. A suffix is a format."),
     ] = None,
     language: Annotated[str | None, typer.Option(help="zh-CN or en; the site's language by default.")] = None,
 ) -> int:
@@ -171,7 +182,7 @@ def report(
 
     writers = {"html": render.html, "md": render.markdown, "atom": feed.atom, "json": lambda r, _: render.as_json(r)}
     writers |= {"unread-html": unread.html, "unread-md": unread.markdown}
-    wanted = [f.strip() for f in format_.split(",") if f.strip()]
+    wanted = [f.strip() for f in (format_ or _format_of(out)).split(",") if f.strip()]
     if unknown := [f for f in wanted if f not in writers] or ([] if wanted else ["nothing"]):
         raise typer.BadParameter(f"--format knows {', '.join(writers)}, not {', '.join(unknown)}")
     if language not in (None, "zh-CN", "en"):
@@ -197,6 +208,12 @@ def report(
                 write_whole(folder / f"latest.{suffix}", text)
             typer.echo(str(path))
     return 0
+
+
+def _format_of(out: Path | None) -> str:
+    """What a report is written as where no format was named: a file's suffix says it."""
+    suffixes = {".html": "html", ".md": "md", ".json": "json", ".atom": "atom", ".xml": "atom"}
+    return suffixes.get(out.suffix.lower(), "html,md") if out is not None else "html,md"
 
 
 @app.command()
@@ -240,7 +257,7 @@ def history(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
         if source.mirror_of:
             typer.echo(f"{source.id}: second-hand, a copy of {source.mirror_of}; its dates are its own")
         versions, dropped = house.ledger.versions(source.id), house.archive.dropped(source.id)
-        typer.echo(shown.history(spans, versions, dropped))
+        typer.echo(shown.history(spans, versions, dropped, lambda path: house.store.find(path) is not None))
     return 0
 
 
@@ -256,7 +273,8 @@ def why(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
         source = source_of(house, id_)
         last = house.ledger.recall(source.id).last
         if last is None:
-            typer.echo(f"{source.id}: not checked yet")
+            never = "" if source.url or source.parent else "; it has no address (unlocated), so it is never fetched"
+            typer.echo(f"{source.id}: not checked yet{never}")
             return 0
         if source.mirror_of:
             typer.echo(f"{source.id}: second-hand, a copy of {source.mirror_of}; its dates are its own")
@@ -291,6 +309,7 @@ def diff(
     from ..analysis.voice import Voice
     from ..domain.change import unpack_picture
     from ..domain.document import unpack
+    from .shown import counted
 
     if format_ not in ("text", "md", "html"):
         raise typer.BadParameter("--format knows text, md and html")
@@ -311,7 +330,7 @@ def diff(
         picture = unpack_picture(between.packed) if between else None
         voice = Voice("en", zone)
         looks = [voice.looks(picture), *map(voice.box, picture.regions)] if picture else []
-        typer.echo(versions_diff(edits, format_, f"{source.id}: {span}: {len(edits)} edits{only}", looks))
+        typer.echo(versions_diff(edits, format_, f"{source.id}: {span}: {counted(len(edits), 'edit')}{only}", looks))
     return 0
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from ..adapters import brought as files
 from ..adapters import wacz
 from ..adapters.guard import Resolve
+from ..domain.brought import NotUsable
 from ..domain.kept import HAND
-from ..domain.source import Source
+from ..domain.source import Source, SourceKind
 from ..services.by_hand import Hand, KeptByHand
 from ..services.ports import Clock
 from .crew import crew
@@ -35,6 +36,8 @@ async def capture(
     """
     online = what.lower().startswith(("http://", "https://"))
     given = None if online else files.read(Path(what), source, house.settings.fetch.max_bytes)
+    if given is not None and given.kind == "picture" and source.kind is not SourceKind.FIGURE:
+        raise NotUsable(f"{given.name} is a picture and {source.id} is a page: bring it for the figure that it is")
     async with crew(house, HAND, clock=clock, resolve=resolve) as at_hand:
         policy = house.settings.fetch
         hand = Hand(house.ledger, house.snapshots, at_hand.judging, at_hand.threads, policy, clock)

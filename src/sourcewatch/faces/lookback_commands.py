@@ -112,7 +112,8 @@ def capture(
         except NotUsable as error:
             raise typer.BadParameter(str(error)) from None
     typer.echo(
-        f"{source.id}: kept by hand, {kept.at:%Y-%m-%dT%H:%M:%SZ}, {kept.judgement.verdict.word}: {kept.stored.path}"
+        f"{source.id}: kept by hand, {kept.stored.captured_at:%Y-%m-%dT%H:%M:%SZ}, "
+        f"{kept.judgement.verdict.word}: {kept.stored.path}"
     )
     if kept.judgement.sightings:
         from . import shown

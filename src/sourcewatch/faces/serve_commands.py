@@ -37,10 +37,15 @@ def serve(
 
 
 @db_app.command("backup")
-def db_backup(file: Annotated[Path, typer.Argument(help="Where the copy goes; replaced whole or not at all.")]) -> int:
+def db_backup(
+    file: Annotated[Path, typer.Argument(help="Where the copy goes; written whole or not at all.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> int:
     """Copy the database while it is in use, and make sure that the copy is sound."""
     from . import wiring
 
+    if file.exists() and not force:
+        raise typer.BadParameter(f"{file} is there already; --force replaces it")
     with opened() as house:
         typer.echo(wiring.backup(house, file))
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -39,6 +39,11 @@ def summary(lines: Sequence[Mapping[str, Any]], void_reason: str | None, voice: 
     second = [f"{x['source']}: {m['url']}" for x in checked for m in x.get("second_hand", ()) if m["accessed"]]
     out += _listed("sum_second", second, voice)
     return "\n".join(out)
+
+
+def counted(n: int, what: str) -> str:
+    """ "1 edit", "2 edits"."""
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _listed(title: str, rows: Sequence[str], voice: Voice) -> list[str]:
@@ -135,8 +140,16 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells)
 
 
-def history(spans: Sequence[Span], versions: Sequence[VersionRow], dropped: Mapping[int, Dropped]) -> str:
-    """Every check of a source, newest last: who read it, the snapshot that it left, and what became of that."""
+def history(
+    spans: Sequence[Span],
+    versions: Sequence[VersionRow],
+    dropped: Mapping[int, Dropped],
+    there: Callable[[str], bool] = lambda path: True,
+) -> str:
+    """Every check of a source, newest last: who read it, the snapshot that it left, and what became of that.
+
+    *there* says whether a file is still in the archive.
+    """
     kept = {v.id: v for v in versions}
     out = []
     for s in spans:
@@ -150,7 +163,8 @@ def history(spans: Sequence[Span], versions: Sequence[VersionRow], dropped: Mapp
             words = f" (dropped {gone.at:%Y-%m-%d}: {plain(gone.rule)})" if gone else ""
             out.append(f"    new version: {kept[s.version].path}{words}")
         if evidence := s.facts.get("evidence_path"):
-            out.append(f"    evidence: {evidence}")
+            lost = "" if there(str(evidence)) else " (removed by retention, or lost: `verify` tells which)"
+            out.append(f"    evidence: {evidence}{lost}")
     return "\n".join(out)
 
 

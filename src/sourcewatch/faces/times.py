@@ -8,18 +8,19 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-_DURATION = re.compile(r"(\d+)\s*([mhdw])")
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+from ..adapters.config_values import seconds
+
+_DURATION = re.compile(r"\d+(?:\.\d+)?\s*[a-z]")
 
 
 def since_of(text: str, zone: str, now: datetime) -> datetime:
-    """A duration before now, or a moment. UTC."""
-    if m := _DURATION.fullmatch(text.strip()):
-        try:
-            return now - timedelta(**{_UNITS[m[2]]: int(m[1])})
-        except OverflowError:
-            raise typer.BadParameter(f"{text!r} is longer than time itself") from None
-    return moment_of(text, zone)
+    """A duration before now, written as in sources.toml, or a moment. UTC."""
+    if not _DURATION.match(text.strip()):
+        return moment_of(text, zone)
+    try:
+        return now - timedelta(seconds=seconds(text.strip()))
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}, and of ten years at most") from None
 
 
 def moment_of(text: str, zone: str, *, end_of_day: bool = False) -> datetime:
