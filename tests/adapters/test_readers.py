@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,12 @@ import pytest
 from site_of_pages import HEAD, row
 from sourcewatch.adapters import readers
 from sourcewatch.adapters.config import load
+from sourcewatch.adapters.reader_models import ExampleModel, FactModel, ReaderModel, TokenModel
 from sourcewatch.domain.errors import ConfigError
 from sourcewatch.domain.source import Source
 from sourcewatch.faces import reading
 
+ROOT = Path(__file__).parents[2]
 BOOK = readers.book()
 RULE = """[[reader]]
 name = "wiki"
@@ -235,3 +238,38 @@ def test_an_editors_own_headers_and_selectors_stay(tmp_path: Path) -> None:
 def test_a_host_is_asked_no_faster_than_its_rule_says(tmp_path: Path) -> None:
     source_of(tmp_path, "", "https://arxiv.org/abs/2609.00001")
     assert load(tmp_path / "sources.toml", {}).hosts["arxiv.org"].delay_s == 3.0
+
+
+def blocks_of(name: str) -> list[str]:
+    return re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / name).read_text("utf-8"), re.S)
+
+
+def test_the_documented_rule_does_what_the_documentation_says(tmp_path: Path) -> None:
+    [rule] = [block for block in blocks_of("readers.md") if "[[reader]]" in block]
+    (tmp_path / "readers.toml").write_text(rule, encoding="utf-8")
+    assert reading.tried(tmp_path / "readers.toml") == {"wiki": []}
+
+
+@pytest.mark.parametrize("name", ["readers.md", "pictures.md"])
+def test_documented_sources_are_sound(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "sources.toml"
+    rows = [block for block in blocks_of(name) if "[[source]]" in block]
+    head = HEAD.format(language="en") + '[tiers.D]\ntitle = "community"\n'
+    path.write_text(head + "\n".join(rows), encoding="utf-8")
+    assert rows and len(load(path, {}).sources) == len(rows)
+
+
+def test_every_shipped_rule_and_every_key_is_documented() -> None:
+    text = (ROOT / "docs" / "readers.md").read_text("utf-8")
+    names = [rule.name for rule in readers.load(readers.SHIPPED)]
+    keys = [*ReaderModel.model_fields, *ExampleModel.model_fields, *TokenModel.model_fields, *FactModel.model_fields]
+    missing = [n for n in names if f"`{n}`" not in text]
+    missing += [k for k in keys if f"`{k}`" not in text and f"[[reader.{k}]]" not in text]
+    assert not missing
+
+
+def test_nearly_all_rows_of_the_shipped_sources_file_need_no_address_to_read() -> None:
+    located = [s for s in load(ROOT / "sources.toml", {}).sources if s.url]
+    by_rule = [s for s in located if s.reader]
+    assert len(by_rule) == 23 and len(located) == 31
+    assert all(s.read and s.read != s.url for s in by_rule)

@@ -272,6 +272,18 @@ def test_any_two_versions_can_be_compared_and_pictures_stand_side_by_side(shared
     assert shared.ask(f"/versions/{zh}/image").status == 404
 
 
+def test_what_changed_in_a_picture_is_framed_where_it_lies(shared: Desk, chromium: Browser) -> None:
+    with tab(chromium) as page:
+        page.goto(f"{shared.base}{change_of(shared, 'pic')}?lang=en")
+        expect(page.locator(".pictures svg.boxes rect")).to_have_count(2)
+        for figure in page.locator(".pictures .boxed").all():
+            picture = figure.locator("img")
+            picture.scroll_into_view_if_needed()
+            page.wait_for_function("(image) => image.naturalWidth === 320", arg=picture.element_handle())
+            assert picture.bounding_box() == figure.locator("svg").bounding_box()
+        expect(page.locator("article")).to_contain_text("1 place in the picture, 100% of it")
+
+
 def page_of_picture(desk: Desk) -> str:
     return f"versions/{asked(desk.base, '/api/v1/sources/pic/versions').json['versions'][0]['id']}/image"
 

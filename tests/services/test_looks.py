@@ -9,8 +9,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from live import live
 from panels import dashboard, sent
 from site_of_pages import Site, page, row, serving, write_sources
 from sourcewatch.analysis import render
@@ -117,5 +119,10 @@ def test_the_first_and_the_new_screenshot_are_shown_to_editors(watch: Watch, sit
     first, second = sent(dashboard("87.3%")), sent(dashboard("81.3%"))
     seen(watch, site, first, 0)
     seen(watch, site, second, 1)
-    kept = watch.ask(lambda h: [h.snapshots.screenshot(v.path) for v in h.ledger.versions("p")])
-    assert kept == [first, second]
+    numbers = watch.ask(lambda h: [v.id for v in h.ledger.versions("p")])
+    with live(watch.folder) as base:
+        shown = [httpx.get(f"{base}versions/{n}/screenshot") for n in numbers]
+        change = httpx.get(f"{base}sources/p/diff?view=side&from={numbers[0]}&to={numbers[1]}").text
+    assert [s.content for s in shown] == [first, second]
+    assert "sandbox" in shown[0].headers["content-security-policy"]
+    assert f"/versions/{numbers[1]}/screenshot" in change and '<svg class="boxes" viewBox="0 0 640 360"' in change

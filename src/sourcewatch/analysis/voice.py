@@ -189,7 +189,7 @@ class Voice:
     def extent(self, change: ChangeLine) -> str:
         """How much changed: of a figure its looks, of a page its text, and its looks where they were compared."""
         looks = [self.looks(change.picture)] if change.picture and change.picture.regions else []
-        if looks and change.source.kind is SourceKind.FIGURE:
+        if looks and (change.source.kind is SourceKind.FIGURE or all(change.pictures)):
             return looks[0]
         return self.joined([self.say(f"e_{change.drift.extent}", kept=f"{change.drift.kept:.0%}"), *looks])
 

@@ -9,8 +9,8 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Literal
 
-from .reader import Reader
 from .copies import OutsideArchive
+from .reader import Reader
 
 
 class SourceKind(StrEnum):
