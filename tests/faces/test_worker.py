@@ -207,3 +207,40 @@ def test_workers_say_in_one_sentence_that_they_need_postgresql(tmp_path: Path) -
         assert told.returncode == 2 and told.stderr.count("\n") == 1
         assert "workers share their work through PostgreSQL" in told.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_installation_moves_to_a_server_and_workers_go_on_with_it(server: Engine, tmp_path: Path) -> None:
+    with swarming(2, 0.01) as swarm:
+        config = write_sources(tmp_path, swarm, 4)
+        with Fleet(config, address(server)) as fleet:
+            fleet.url = ""  # no server yet: a file
+            fleet.ask("run")
+            assert "each compared" in fleet.ask("db", "copy", address(server).replace("+psycopg", ""))
+            fleet.url = address(server)
+            with server.begin() as c:
+                c.execute(text("UPDATE schedule SET next_check_at = now()"))
+            fleet.start(2)
+            until(lambda: count(server, "SELECT sum(n) FROM checks") == 8)
+            assert count(server, "SELECT count(*) FROM versions") == 4, "the same as before"
+            fleet.ask("verify")
+            fleet.url = ""
+            assert "holds this database" in fleet.ask("db", "copy", address(server).replace("+psycopg", ""), expect=3)
+
+
+def test_the_compose_file_starts_what_there_is() -> None:
+    """Each of our services is a command line that the program takes, with what it needs in its environment."""
+    import typer.main
+    import yaml
+
+    from sourcewatch.faces.cli import app
+
+    services = yaml.safe_load((Path(__file__).parents[2] / "deploy" / "compose.yaml").read_text("utf-8"))["services"]
+    ours = {name: service for name, service in services.items() if service["image"] == "sourcewatch"}
+    assert set(ours) == {"scheduler", "worker", "web"}
+    group = typer.main.get_command(app)
+    for service in ours.values():
+        name, *arguments = service["command"]
+        command = group.commands[name]  # type: ignore[attr-defined]
+        assert command.make_context(name, list(arguments)).params
+        assert {"SOURCEWATCH_DATABASE_URL", "AWS_ENDPOINT_URL"} <= set(service["environment"])
+        assert set(service["depends_on"]) <= set(services)
