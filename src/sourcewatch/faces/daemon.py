@@ -143,8 +143,7 @@ class Daemon:
             _log.exception("a defect ended a run")
             self.pulse.fault("runs", "a defect of sourcewatch ended one; the log has it", self.crew.clock())
             return
-        self.pulse.run_ended_at = self.crew.clock()
-        self.pulse.well("runs")
+        self.pulse.ran(tally.void_reason, self.crew.clock())
         self.meter.ran(tally)
         if more and not self.crew.desk.closing:
             await self.tick()  # a host had more than one pass takes; it need not wait for the half minute

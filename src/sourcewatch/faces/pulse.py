@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from ..analysis.voice import Voice
 from ..domain.kept import DueRow
 from ..domain.message import Backlog
 from .doctor import LEAST_FREE_BYTES
@@ -38,6 +39,15 @@ class Pulse:
     def well(self, part: str) -> None:
         if self.faults.pop(part, None):
             _log.info("%s: well again", part)
+
+    def ran(self, void_reason: str | None, at: datetime) -> None:
+        """A run has ended; a void one says that our own network fails, until one is not."""
+        self.run_ended_at = at
+        self.well("runs")
+        if void_reason:
+            self.fault("network", f"the last runs were void. {Voice('en', 'UTC').void(void_reason)}", at)
+        else:
+            self.well("network")
 
     def complaints(self, now: datetime, due: DueRow, free_bytes: int, outbox: Backlog) -> Iterator[str]:
         """Why the daemon is unwell, in sentences; none when it is well."""

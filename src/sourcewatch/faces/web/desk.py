@@ -61,8 +61,10 @@ class Desk:
         page = max(1, number(asked.get("page", "1"), 100_000) or 1)
         most = PER_PAGE if section else PER_SECTION
         made = self._overviews.make(_wanted(request, now), now, section=section, skip=(page - 1) * most, most=most)
+        run = house_of(request).ledger.last_run()
         return show(
-            request, "desk.html.j2", o=made, now=now, section=section, page=page, most=most, edits=told_edits,
+            request, "desk.html.j2", o=made, void=run.void_reason if run else None,
+            now=now, section=section, page=page, most=most, edits=told_edits,
             sections=[section] if section else SECTIONS, asked=dict(asked), narrowed=bool(asked.keys() - UNNARROWED),
             significances=list(Significance),
             since=list(SINCE), by_state=by_state, used=used_on, tiers=house_of(request).settings.tiers,
