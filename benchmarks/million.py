@@ -126,7 +126,10 @@ def growth(server: Server, count: int, days: int, full: int, check_ms: float) ->
         print(
             f"  asked for a day {full:,}, at the greatest host {full * GREATEST:,.0f}; done {done * scale / days:,.0f}"
         )
-        print(f"  hosts that wait in a tick: {deepest:,} at most here; about {min(deepest * scale, full // 50):,.0f} of {full // 50:,}")
+        hosts = full // 50
+        print(
+            f"  hosts that wait in a tick: {deepest:,} at most here; about {min(deepest * scale, hosts):,.0f} of {hosts:,}"
+        )
         print(f"  lag at worst {worst / 3600:.1f} h; later than two hours in {late / (days * 24):.0%} of ticks")
         for table in ("checks", "versions", "documents", "changes", "incidents", "runs", "messages"):
             rows, total = rows_of(engine, table), size(engine, table)
