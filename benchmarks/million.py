@@ -128,7 +128,8 @@ def growth(server: Server, count: int, days: int, full: int, check_ms: float) ->
         )
         hosts = full // 50
         print(
-            f"  hosts that wait in a tick: {deepest:,} at most here; about {min(deepest * scale, hosts):,.0f} of {hosts:,}"
+            f"  hosts that wait in a tick: {deepest:,} at most here; "
+            f"about {min(deepest * scale, hosts):,.0f} of {hosts:,}"
         )
         print(f"  lag at worst {worst / 3600:.1f} h; later than two hours in {late / (days * 24):.0%} of ticks")
         for table in ("checks", "versions", "documents", "changes", "incidents", "runs", "messages"):
