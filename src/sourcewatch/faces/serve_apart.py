@@ -97,5 +97,5 @@ async def _reread(rereader: Rereader, pulse: Pulse, now: asyncio.Event) -> None:
 def _rows(house: House, pulse: Pulse) -> tuple[DueRow, Backlog]:
     """What workers did is what this process did."""
     if (last := house.ledger.last_run()) is not None:
-        pulse.run_ended_at = last.ended_at
+        pulse.ran(last.void_reason, last.ended_at)
     return rows_of(house)
