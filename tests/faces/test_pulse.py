@@ -22,7 +22,7 @@ def test_void_runs_are_told_since_the_first_of_them_until_one_is_not() -> None:
     pulse.ran(None, AT)
     assert complaints(pulse, AT) == []
     for n in (1, 2):
-        pulse.ran(" 4 5", AT + n * MINUTE)
+        pulse.ran("dns_not_found 4 5", AT + n * MINUTE)
     [said] = complaints(pulse, AT + 3 * MINUTE)
     assert said.startswith("network: the last runs were void") and "since 2026-10-20T11:04:00Z" in said
     pulse.ran(None, AT + 4 * MINUTE)
