@@ -11,7 +11,7 @@ import asyncio
 import base64
 import contextlib
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag, urlsplit
@@ -23,7 +23,7 @@ from .guard_proxy import CAUSE
 from .headers import ACCEPT_LANGUAGE
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, CDPSession, Dialog, Response
+    from playwright.async_api import BrowserContext, CDPSession, ConsoleMessage, Dialog, Response
     from playwright.async_api import Page as Tab
     from playwright.async_api import Request as Asked
 
@@ -117,6 +117,15 @@ class Page:
         self._engine, self._causes, self._user_agent = engine, causes, user_agent
         self._heard = _Heard()
         self._context: BrowserContext | None = None
+        self._tab: Tab | None = None
+        self._listening: dict[Any, Callable[[Any], None]] = {
+            "request": self._began,
+            "requestfinished": self._finished,
+            "requestfailed": self._failed,
+            "response": self._answered,
+            "console": self._said,
+            "pageerror": lambda error: self._heard.complained(str(error)),
+        }
         self._main = ""  # the frame that the page itself is in
         self._served = False
 
@@ -130,7 +139,9 @@ class Page:
         self._heard.note(why)
         self._heard.cut_off = True
         self._heard.loaded.set()
-        if self._context is not None:
+        if self._tab is not None and self._context is not None:
+            for event, told in self._listening.items():  # nobody wants to hear of thousands of parts that do not load
+                self._tab.remove_listener(event, told)
             self._aside(self._context.set_offline(True))
 
     async def read(self, answer: Exchange, body: bytes, *, most_bytes: int, screenshot: bool) -> tuple[bytes, View]:
@@ -210,12 +221,9 @@ class Page:
         context.on("page", self._window)
         tab.on("dialog", self._dialog)
         tab.on("crash", lambda _: heard.broken_off.set())
-        tab.on("request", self._began)
-        tab.on("requestfinished", self._finished)
-        tab.on("requestfailed", self._failed)
-        tab.on("response", self._answered)
-        tab.on("console", lambda message: self._said(message.type, message.text))
-        tab.on("pageerror", lambda error: heard.complained(str(error)))
+        for event, told in self._listening.items():
+            tab.on(event, told)
+        self._tab = tab
         devtools = await context.new_cdp_session(tab)
         self._main = (await devtools.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
         devtools.on("Fetch.requestPaused", lambda asked: self._aside(self._document(devtools, asked, answer, body)))
@@ -307,9 +315,9 @@ class Page:
     def _is_page(self, response: Response) -> bool:
         return response.request.is_navigation_request() and response.frame.parent_frame is None
 
-    def _said(self, kind: str, words: str) -> None:
-        if kind == "error" and not words.startswith("Failed to load resource:"):  # the browser's, told with its code
-            self._heard.complained(words)
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not message.text.startswith("Failed to load resource:"):  # told with its code
+            self._heard.complained(message.text)
 
     async def _loaded(self) -> None:
         try:
