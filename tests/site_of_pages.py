@@ -81,7 +81,7 @@ timezone = "Asia/Shanghai"
 language = "{language}"
 [fetch]
 allow_networks = ["127.0.0.0/8"]
-deadline = "5s"
+deadline = "60s"
 [hosts.default]
 delay = "0s"
 [tiers.A]
