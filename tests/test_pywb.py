@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 import socket
 import subprocess
 import time
@@ -17,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from databases import skip
 from environments import commands_of
 from site_of_pages import Site, page, row, serving
 from watch import Watch
@@ -28,6 +30,10 @@ ARTICLE = "".join(
     for n in range(6)
 )
 FIGURE = '<figure><img src="/panel.png" alt="the panel" width="800"></figure>'
+SHELL = (
+    '<div id="root"></div><script>fetch("/data").then((r) => r.text()).then((t) => { root.textContent = t })</script>'
+)
+WORDS = "The cache stays warm in the day, and the scheduler places experts at night. " * 20
 LATER = "<p>From the twenty-second of October on the panel counts requests instead of words.</p>"
 
 
@@ -105,6 +111,9 @@ def archive(watch: Watch, site: Site, picture: bytes) -> None:
     }  # fmt: skip
     names = ("p", "packed", "old", "conditional", "dance", "dead", "sometimes", "wall")
     rows = "".join(row(name, site.url(f"/{name}")) for name in names)
+    if shutil.which("chromium") is not None:
+        site.pages |= {"/shell": page("Shell", SHELL), "/data": (200, {"Content-Type": "text/plain"}, WORDS.encode())}
+        rows += row("shell", site.url("/shell"), more='render = "auto"\n')
     watch.passes(rows, day(0))
     site.pages["/sometimes"] = dead
     watch.passes(rows, day(1))
@@ -196,6 +205,18 @@ def test_a_redirect_is_replayed_hop_by_hop(replay: Replay) -> None:
 
 def test_a_page_that_redirects_to_itself_for_a_cookie_is_replayed_as_the_page(replay: Replay) -> None:
     assert replay("/dance", day(0)) == Answer(200, page("D", ARTICLE)[2], day(0))
+
+
+def test_a_page_that_a_browser_read_is_replayed_with_what_its_scripts_asked_for(replay: Replay) -> None:
+    if shutil.which("chromium") is None:
+        skip("Chromium is not installed")
+    shown = replay("/shell", day(0))
+    assert (shown.status, shown.memento_at) == (200, day(0))
+    assert WORDS.strip().encode() in shown.body, "as readers saw it; the answer itself lies beside it"
+    assert replay("/shell", day(1)) == Answer(200, page("Shell", SHELL)[2], day(1)), "the same answer came again"
+    assert replay("/data", day(1)) == Answer(200, WORDS.encode(), day(0)), "and its scripts find what they ask for"
+    shot = replay.ask(f"/sw/{day(0):%Y%m%d%H%M%S}id_/urn:fullPage:{replay.site.url('/shell')}")
+    assert (shot.status, shot.body[:4]) == (200, b"\x89PNG")
 
 
 def test_a_figure_is_replayed_with_its_page(replay: Replay) -> None:

@@ -65,7 +65,7 @@ def _on_a_busy_machine() -> Iterator[None]:
 
 
 def a_browser(**policy_of: Any) -> Browser:
-    policy = FetchPolicy(allow_networks=("127.0.0.1/32",), **{"deadline_s": 240.0, **policy_of})
+    policy = FetchPolicy(allow_networks=("127.0.0.1/32",), **policy_of)
     hosts = Hosts({"default": HostPolicy(0.0)})
     guard = Guard(policy.allow_networks, resolve)
     return Browser(guard, hosts, policy, RenderPolicy(), user_agent=AGENT)
@@ -345,7 +345,7 @@ def test_a_page_that_hangs_is_left_in_time_and_the_next_one_is_read(
     site.pages["/hang"] = page("Hang", "<script>while (true) {}</script>")
     site.pages["/good"] = page("Good", "<p>well</p>")
     with monkeypatch.context() as hurried:
-        hurried.setattr(reader.browser, "_policy", FetchPolicy(deadline_s=4.0))
+        hurried.setattr(browsers, "MOST_S", 4.0)
         assert reader.look(site.url("/hang")) == Unrendered("the browser was not done with it after 4 s")
     assert b"well" in reader.read(site.url("/good")).answer.dom
 

@@ -1,4 +1,4 @@
-"""Pages as a browser shows them: at most two at once, each in a context of its own, none for longer than a fetch.
+"""Pages as a browser shows them: at most two at once, each in a context of its own, and every one comes to an end.
 
 No evasion: the browser says who asks, fills in nothing, clicks nothing; a challenge stays a challenge.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 2  # a page takes 0.7 s of CPU and 100–200 MB (measured, Chromium 156)
 PAGES_A_BROWSER = 100
-MOST_S = 45.0  # one page, whatever a plain fetch may take
+MOST_S = 45.0  # one page; what the network may take is the fetch's to bound
 CLOSES_WITHIN_S = 5.0
 IDLE_S = 60.0  # a browser that nobody needs has 400 MB
 RESTS_S = 600.0  # after one that did not start
@@ -132,15 +132,14 @@ class Browser:
         engine.shared |= engine.reading > 1
         page = Page(engine, self._proxy.causes, self._user_agent)
         watch = asyncio.ensure_future(self._watch(engine, page))
-        most_s = min(MOST_S, self._policy.deadline_s)
         try:
-            async with asyncio.timeout(most_s):
+            async with asyncio.timeout(MOST_S):
                 dom, view = await page.read(
                     capture.answer, body,
                     most_bytes=self._policy.max_bytes, screenshot=self._render.screenshot,
                 )  # fmt: skip
         except TimeoutError:
-            return Unrendered(f"the browser was not done with it after {most_s:g} s")
+            return Unrendered(f"the browser was not done with it after {MOST_S:g} s")
         except BrokenOffError as error:
             return Unrendered(str(error))
         finally:
