@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from ..adapters.config_values import seconds
+from .wiring import seconds
 
 _DURATION = re.compile(r"\d+(?:\.\d+)?\s*[a-z]")
 

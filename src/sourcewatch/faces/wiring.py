@@ -90,6 +90,13 @@ class House:
     config: Path
 
 
+def seconds(text: str) -> float:
+    """A duration as in sources.toml. Raises ValueError with a sentence for people."""
+    from ..adapters import config_values
+
+    return config_values.seconds(text)
+
+
 def read_settings(path: Path, environ: Mapping[str, str] = os.environ) -> Settings:
     """sources.toml. Raises ConfigError with every fault."""
     from ..adapters import config
