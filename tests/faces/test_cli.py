@@ -49,7 +49,7 @@ def test_json_lines_keep_the_contract_and_stdout_is_theirs_alone(tmp_path: Path,
     done = sourcewatch(tmp_path, "run", "--json")
     lines = {x["source"]: x for x in map(json.loads, done.stdout.splitlines())}
     keys = (
-        "source parent url final_url checked_at verdict class accessed rule evidence status new_version change "
+        "source parent url final_url reader checked_at verdict class accessed rule evidence status new_version change "
         "confirmed significance sightings last_accessed failing_since strikes embeds snapshot text_path browser ms"
     )
     assert all(list(line) == keys.split() for line in lines.values())
