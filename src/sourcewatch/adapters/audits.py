@@ -37,9 +37,9 @@ class Audits:
 
     def until(self) -> dict[str, datetime]:
         """When the newest known check of each source was."""
-        query = select(t.checks.c.source, func.max(t.checks.c.last_at)).group_by(t.checks.c.source)
+        query = select(t.checks.c.source, func.max(t.checks.c.last_at).label("at")).group_by(t.checks.c.source)
         with storage("reading checks"), self._engine.connect() as c:
-            return dict(c.execute(query).tuples().all())
+            return {row.source: row.at for row in c.execute(query)}
 
     def half_made(self) -> bool:
         """Whether the newest rebuild never came to its end: what it would still bring in is no news."""
