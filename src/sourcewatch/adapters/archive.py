@@ -23,7 +23,7 @@ _OWN = frozenset((
     "source", "kind", "parent", "title", "alt", "cited", "asked", "final_url", "checked_at", "ms", "verdict",
     "accessed", "rule", "evidence", "status", "changed", "payload_sha256", "text_sha256", "maker", "record_id",
     "offset", "figures", "saw", "captured_at", "warc", "content_type", "document_title", "form", "notes",
-    "sightings", "attempts",
+    "sightings", "attempts", "reader",
 ))  # fmt: skip
 # What has a column or a table of its own; everything else of the facts beside a snapshot are the row's facts.
 
