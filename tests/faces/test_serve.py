@@ -223,7 +223,7 @@ def test_a_copy_of_the_database_while_it_is_written_is_whole(tmp_path: Path, sit
     running = subprocess.Popen(command(tmp_path, "run"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     copy = tmp_path / "kept" / "copy.db"
     while running.poll() is None:
-        done = sourcewatch(tmp_path, "db", "backup", str(copy))
+        done = sourcewatch(tmp_path, "db", "backup", "--force", str(copy))
         assert done.returncode == 0 and "verified" in done.stdout, done
         with closing(sqlite3.connect(copy)) as db:
             assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -244,7 +244,7 @@ def test_a_copy_that_cannot_be_made_leaves_the_last_one(tmp_path: Path, site: Si
     assert sourcewatch(tmp_path, "db", "backup", str(copy)).returncode == 0
     before = copy.read_bytes()
     (small_disk / "filler").write_bytes(bytes(2_000_000 - len(before)))
-    done = sourcewatch(tmp_path, "db", "backup", str(copy))
+    done = sourcewatch(tmp_path, "db", "backup", "--force", str(copy))
     assert done.returncode == 4 and len(done.stderr.splitlines()) == 1 and copy.read_bytes() == before
     assert sorted(f.name for f in small_disk.iterdir()) == ["copy.db", "filler"]
 

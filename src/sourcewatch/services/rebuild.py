@@ -61,8 +61,8 @@ class Rebuilt:
 class Rebuilder:
     """*known* maps the record ids of versions that the ledger has to their rows; it grows as versions come in.
 
-    *until*: when the ledger's newest check of each source was. A page's checks are kept in their order, each whole or
-    not at all, so that what came before is there, however an earlier rebuild or pass ended.
+    *until*: when the ledger's newest check of each source was. The checks of each are kept in their order, so that what
+    came before is there, however an earlier rebuild or pass ended.
     """
 
     settings: Settings
@@ -83,7 +83,7 @@ class Rebuilder:
         self._sources = {s.id: s for s in self.settings.sources}
 
     async def rebuild(self, *, messages: bool = False) -> Rebuilt:
-        """Bring in everything that the ledger does not know: versions, and of each page the checks after its newest.
+        """Bring in everything that the ledger does not know: versions, and of each source the checks after its newest.
 
         *messages*: versions that come in are told to the editors, as the pass that a kill cut short would have done.
 
@@ -133,7 +133,7 @@ class Rebuilder:
     def _unknown(self, group: Sequence[Recorded]) -> bool:
         if any(one.new is not None and one.new.record_id not in self.known for one in group):
             return True
-        until = self.until.get(group[0].parent or group[0].source)
+        until = self.until.get(group[0].source)  # a figure's own: its note may be cut off from its page's
         return all(one.new is None for one in group) and (until is None or group[0].at > until)
 
     async def _source(
