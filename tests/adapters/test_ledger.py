@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, event, func, select
 
+from sourcewatch.adapters import database
 from sourcewatch.adapters import tables as t
 from sourcewatch.adapters.ledger import Ledger
+from sourcewatch.adapters.queue_rows import Queue
 from sourcewatch.adapters.site_rows import SiteRows
 from sourcewatch.domain.capture import Capture, Exchange, Failure
 from sourcewatch.domain.change import (
@@ -254,3 +257,21 @@ def test_another_extractors_document_is_replaced_by_todays(ledger: Ledger) -> No
     memory = ledger.recall("a").memory
     assert memory is not None and memory.maker == "m@2" and unpack(memory.packed).text == "one, read better"
     assert ledger.changes_since(None) == []
+
+
+def test_two_processes_that_first_see_a_file_both_go_on(tmp_path: Path) -> None:
+    one, other = (database.open_engine(database.sqlite_url(tmp_path / "sourcewatch.db")) for _ in range(2))
+    database.upgrade(one)
+
+    @event.listens_for(other, "after_cursor_execute", once=True)
+    def _(*_: object) -> None:  # it has looked, and has not written yet
+        Ledger(one).sync([SOURCE], AT)
+        Queue(one).sync([SOURCE], "UTC", AT)
+
+    Ledger(other).sync([SOURCE], AT + HOUR)
+    Queue(other).sync([SOURCE], "UTC", AT + HOUR)
+    with other.connect() as c:
+        assert c.execute(select(t.sources.c.id, t.sources.c.first_seen_at)).all() == [("a", AT)]
+        assert c.execute(select(t.schedule.c.source, t.schedule.c.host)).all() == [("a", "a.example")]
+    one.dispose()
+    other.dispose()

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import Connection, Engine, Table, create_engine, event, inspect, text
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, NoSuchModuleError, OperationalError
 
@@ -132,8 +133,15 @@ def _alone(connection: Connection) -> None:
     one_at_a_time(connection, MIGRATING)
 
 
+def unless_there(connection: Connection, table: Table) -> Any:
+    """An insert that leaves alone what another process has put there since this one looked."""
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    return dialect.insert(table).on_conflict_do_nothing()
+
+
 def one_at_a_time(connection: Connection, what: int) -> None:
-    """Keep other processes from the same until this transaction ends; SQLite has one writer at a time anyway."""
+    """Keep other processes from the same until this transaction ends. SQLite has one writer at a time, which looks
+    before it is the one: see `unless_there`."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": what})
 

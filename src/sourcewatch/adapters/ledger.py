@@ -35,7 +35,7 @@ from ..domain.verdict import Verdict
 from . import tables as t
 from .change_rows import CHANGES, change_of
 from .cleaning import clean, clean_json
-from .database import MIRRORING, may_idle, one_at_a_time, storage
+from .database import MIRRORING, may_idle, one_at_a_time, storage, unless_there
 from .exclusive import Exclusive
 from .fence import make_sure
 from .incident_rows import settle_run
@@ -92,9 +92,9 @@ class Ledger:
             "retired_at": None,
         }
         if known is None:
-            c.execute(insert(t.sources).values(id=source.id, first_seen_at=now, **values))
+            c.execute(unless_there(c, t.sources).values(id=source.id, first_seen_at=now, **values))
             if declared and source.url and source.by_itself:
-                c.execute(insert(t.schedule).values(source=source.id, next_check_at=now))
+                c.execute(unless_there(c, t.schedule).values(source=source.id, next_check_at=now))
             return
         if source.kind is SourceKind.FIGURE and declared:
             values["url"] = source.url or known.url  # where the page was last seen to show it

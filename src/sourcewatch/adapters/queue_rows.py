@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Engine, Row, bindparam, delete, func, or_, select, update
 
 from ..domain.kept import DueRow
 from ..domain.source import Source
 from . import tables as t
 from .cron import next_time
-from .database import MIRRORING, may_idle, one_at_a_time, storage
+from .database import MIRRORING, may_idle, one_at_a_time, storage, unless_there
 
 LEASE = timedelta(hours=1)  # twenty sources of a host at a minute each, twice over
 PAGE = 500
@@ -38,7 +38,7 @@ class Queue:
             may_idle(c)  # a million sources are compared for longer than a second
             known = {row.source: row for row in c.execute(select(t.schedule))}
             if new := [i for i in fetched if i not in known]:
-                c.execute(insert(t.schedule), [_row(fetched[i], timezone, now, None) for i in new])
+                c.execute(unless_there(c, t.schedule), [_row(fetched[i], timezone, now, None) for i in new])
             wanted = {i: _row(fetched[i], timezone, now, row) for i, row in known.items() if i in fetched}
             changed = [w for i, w in wanted.items() if any(getattr(known[i], k) != v for k, v in w.items())]
             if changed:
@@ -82,7 +82,7 @@ class Queue:
     def _due(self, now: datetime, due_by: datetime, among: Sequence[str] | None, paused_too: bool) -> Any:
         query = select(_s.source, _s.host).where(_s.next_check_at <= due_by, _free(now))
         if not paused_too:
-            query = query.where(_awake(now))
+            query = query.where(awake(now))
         if among is not None:
             query = query.where(_s.source.in_(among))
         return query.order_by(_s.next_check_at, _s.source).limit(PAGE).with_for_update(skip_locked=True)
@@ -109,8 +109,8 @@ class Queue:
         """How much waits, how long, and when something is due next. Pauses do not count."""
         first = func.min(_s.next_check_at)
         with storage("asking what is due"), self._engine.connect() as c:
-            overdue = c.execute(select(func.count(), first).where(_s.next_check_at <= now, _awake(now))).one()
-            ahead = c.execute(select(first).where(_s.next_check_at > now, _awake(now))).scalar()
+            overdue = c.execute(select(func.count(), first).where(_s.next_check_at <= now, awake(now))).one()
+            ahead = c.execute(select(first).where(_s.next_check_at > now, awake(now))).scalar()
         return DueRow(overdue[0], overdue[1], ahead)
 
     def times(self) -> Mapping[str, datetime]:
@@ -124,7 +124,8 @@ def _free(now: datetime) -> Any:
     return or_(_s.leased_until.is_(None), _s.leased_until <= now, _s.leased_until > now + LEASE)
 
 
-def _awake(now: datetime) -> Any:
+def awake(now: datetime) -> Any:
+    """Not paused by then."""
     return or_(_s.paused_until.is_(None), _s.paused_until <= now)
 
 
