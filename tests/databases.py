@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -94,7 +95,20 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def engine(database_url: str) -> Iterator[Engine]:
     """An upgraded database, SQLite and PostgreSQL in turn."""
-    engine = database.open_engine(database_url)
+    with upgraded(database_url) as engine:
+        yield engine
+
+
+@pytest.fixture
+def server(empty_postgresql: str) -> Iterator[Engine]:
+    """An upgraded PostgreSQL."""
+    with upgraded(empty_postgresql) as engine:
+        yield engine
+
+
+@contextmanager
+def upgraded(url: str) -> Iterator[Engine]:
+    engine = database.open_engine(url)
     database.upgrade(engine)
     yield engine
     engine.dispose()

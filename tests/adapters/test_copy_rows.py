@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, Engine, insert, select, text, update
 
+from databases import upgraded
 from sourcewatch.adapters import copy_rows, database
 from sourcewatch.adapters import tables as t
 from sourcewatch.adapters.copy_rows import TABLES
@@ -21,19 +22,14 @@ TEXT = {"url": "https://a.example/页", "final_url": "u", "media_type": "text/ht
 
 @pytest.fixture
 def source(tmp_path: Path) -> Iterator[Engine]:
-    engine = database.open_engine(database.sqlite_url(tmp_path / "sourcewatch.db"))
-    database.upgrade(engine)
-    filled(engine)
-    yield engine
-    engine.dispose()
+    with upgraded(database.sqlite_url(tmp_path / "sourcewatch.db")) as engine:
+        filled(engine)
+        yield engine
 
 
 @pytest.fixture
-def target(empty_postgresql: str) -> Iterator[Engine]:
-    engine = database.open_engine(empty_postgresql)
-    database.upgrade(engine)
-    yield engine
-    engine.dispose()
+def target(server: Engine) -> Engine:
+    return server
 
 
 def filled(engine: Engine, sources: int = 30) -> None:

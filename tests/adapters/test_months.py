@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -38,14 +37,11 @@ CHECK = {
 
 
 @pytest.fixture
-def server(empty_postgresql: str) -> Iterator[Engine]:
-    engine = database.open_engine(empty_postgresql)
-    database.upgrade(engine)
-    with engine.begin() as c:
+def server(server: Engine) -> Engine:
+    with server.begin() as c:
         for part in set(database.parts_of(c)) - {"checks_rest"}:  # those of today
             c.execute(text(f"DROP TABLE {part}"))
-    yield engine
-    engine.dispose()
+    return server
 
 
 def seeded(engine: Engine, *times: datetime) -> None:

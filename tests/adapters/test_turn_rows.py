@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -24,14 +23,6 @@ from sourcewatch.domain.verdict import Verdict
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 SILENT_S = 30.0
-
-
-@pytest.fixture
-def server(empty_postgresql: str) -> Iterator[Engine]:
-    engine = database.open_engine(empty_postgresql)
-    database.upgrade(engine)
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

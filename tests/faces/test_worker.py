@@ -8,7 +8,6 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,14 +25,6 @@ from swarm import Fleet, Swarm, count, swarming, until, write_sources
 
 CHECKS = "SELECT count(*) FROM checks"
 HOSTS, EACH = 20, 30
-
-
-@pytest.fixture
-def server(empty_postgresql: str) -> Iterator[Engine]:
-    engine = database.open_engine(empty_postgresql)
-    database.upgrade(engine)
-    yield engine
-    engine.dispose()
 
 
 def address(engine: Engine) -> str:

@@ -6,14 +6,13 @@ import asyncio
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from environments import commands_of
-from site_of_pages import Answer, Site, page, row, serving
+from site_of_pages import Answer, Site, page, row
 from sourcewatch.analysis import cite, mementos, render
 from sourcewatch.faces import moving, wiring
 from sourcewatch.services import publish, site_data
@@ -28,17 +27,6 @@ ARTICLE = "<h1>Production</h1>" + "".join(
 )
 GONE: Answer = (404, {"Content-Type": "text/plain"}, b"no such page")
 STAMP, DATE = "20261019120000", "Mon, 19 Oct 2026 12:00:00 GMT"
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with serving() as site:
-        yield site
-
-
-@pytest.fixture
-def watch(tmp_path: Path) -> Watch:
-    return Watch(tmp_path)
 
 
 def days(n: float) -> datetime:

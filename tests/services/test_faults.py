@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from databases import skip
-from site_of_pages import Site, page, row, serving
+from site_of_pages import Site, page, row
 from sourcewatch.adapters.snapshots import Snapshots
 from sourcewatch.adapters.store import FolderStore
 from sourcewatch.adapters.warc_walk import walk
@@ -31,17 +31,6 @@ ARTICLE = "".join(
 )
 PAGE = Exchange("https://a.example/p", 200, (("Content-Type", "text/html"),), b"<p>text</p>")
 NOTE = Note(PAGE.url, START, {"sourcewatch-check": "1", "source": "a"})
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with serving() as site:
-        yield site
-
-
-@pytest.fixture
-def watch(tmp_path: Path) -> Watch:
-    return Watch(tmp_path)
 
 
 def days(n: float) -> datetime:

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -46,11 +45,6 @@ def site() -> Iterator[Site]:
     with serving() as site:
         site.pages["/p"] = page("Cluster", ARTICLE)
         yield site
-
-
-@pytest.fixture
-def watch(tmp_path: Path) -> Watch:
-    return Watch(tmp_path)
 
 
 def seen(watch: Watch, site: Site, shot: bytes, day: int, options: str = WATCHED) -> dict[str, Any]:

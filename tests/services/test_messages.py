@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from site_of_pages import Site, page, row, serving, write_sources
+from site_of_pages import Site, page, row, write_sources
 from sourcewatch.adapters.outbox import Outbox
 from sourcewatch.domain.message import Backlog
 from sourcewatch.domain.source import Editor, Rest, Settings
@@ -80,12 +79,6 @@ class Office:
     def settings(self, settings: Settings) -> Settings:
         sources = tuple(replace(s, mute=self.mute) for s in settings.sources)
         return replace(settings, editors=self.editors, sources=sources)
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with serving() as site:
-        yield site
 
 
 @pytest.fixture

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 from urllib.request import HTTPErrorProcessor, Request, build_opener
@@ -15,7 +13,7 @@ from urllib.request import HTTPErrorProcessor, Request, build_opener
 import pytest
 
 from live import live
-from site_of_pages import Answer, Site, page, row, serving
+from site_of_pages import Answer, Site, page, row
 from sourcewatch.domain.move import Lead
 from sourcewatch.faces import moving
 from sourcewatch.services.moves import ACCEPTED, REFUSED, Looked, NotTaken
@@ -33,17 +31,6 @@ OTHER = "<h1>Cookery</h1>" + "".join(
 )
 GONE = (404, {"Content-Type": "text/plain"}, b"no such page")
 XML = {"Content-Type": "application/xml"}
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with serving() as site:
-        yield site
-
-
-@pytest.fixture
-def watch(tmp_path: Path) -> Watch:
-    return Watch(tmp_path)
 
 
 def days(n: float) -> datetime:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from site_of_pages import Site, page, row, serving, write_sources
+from site_of_pages import Site, page, row, write_sources
 from sourcewatch.adapters.warc_walk import Record, walk
 from sourcewatch.domain.capture import Failure
 from sourcewatch.domain.check import Finding, Judgement, Span
@@ -30,17 +29,6 @@ ARTICLE = "".join(
     f"<p>Paragraph {n} tells how the scheduler places experts at night and why the cache stays warm in the day.</p>"
     for n in range(6)
 )
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with serving() as site:
-        yield site
-
-
-@pytest.fixture
-def watch(tmp_path: Path) -> Watch:
-    return Watch(tmp_path)
 
 
 def hours(n: float) -> datetime:

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from panels import dashboard, sent
-from site_of_pages import Site, page, row, serving, write_sources
+from site_of_pages import Site, page, row, write_sources
 from sourcewatch.analysis import render
 from sourcewatch.analysis.diff import apply, edits
 from sourcewatch.domain.document import unpack
@@ -32,17 +32,6 @@ ARTICLE = "<h1>Production</h1>" + "".join(
 FIGURE = (
     '<figure><img src="{src}" alt="production panel" width="800"><figcaption>production panel</figcaption></figure>'
 )
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with serving() as site:
-        yield site
-
-
-@pytest.fixture
-def watch(tmp_path: Path) -> Watch:
-    return Watch(tmp_path)
 
 
 def days(n: float) -> datetime:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from site_of_pages import Site, page, row, serving, write_sources
+from site_of_pages import Site, page, row, write_sources
 from sourcewatch.faces import wiring
 from watch import Watch
 
@@ -38,12 +37,6 @@ when = {{ merged = true }}
 cited = "https://{host}/engine/pull/47"
 body = '{{"number": 47, "state": "open", "title": "RFC", "merged": false}}'
 """
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with serving() as site:
-        yield site
 
 
 class Forge:

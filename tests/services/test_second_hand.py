@@ -31,21 +31,10 @@ QUOTE = "the cache stays warm"
 
 
 @pytest.fixture
-def site() -> Iterator[Site]:
-    with serving() as site:
-        yield site
-
-
-@pytest.fixture
 def mirror() -> Iterator[Site]:
     with serving("127.0.0.2") as site:
         site.pages["/copy"] = page("A copy", ARTICLE)
         yield site
-
-
-@pytest.fixture
-def watch(tmp_path: Path) -> Watch:
-    return Watch(tmp_path)
 
 
 def days(n: float) -> datetime:

@@ -36,7 +36,7 @@ from ..domain.source import (
     Tier,
     with_mirrors,
 )
-from . import read_by, readers, toml_lines
+from . import read_by, readers, toml_files
 from .config_models import ArchiveModel, FileModel, RestModel, Row, SourceModel
 from .config_values import CONTROL
 from .store import BUCKETS
@@ -46,7 +46,7 @@ MOST_BYTES = 32_000_000  # 50,000 rows with notes are 25 MB; a larger file is a 
 _FRAMING = {"host", "content-length", "transfer-encoding", "connection", "te", "upgrade", "trailer", "expect"}
 _ENV = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
-_Found = Iterator[tuple[tuple[str | int, ...], str]]
+_Found = Iterator[tuple[toml_files.Loc, str]]
 
 
 def schema() -> str:
@@ -80,10 +80,8 @@ def load(
     try:
         model = FileModel.model_validate(raw)
     except ValidationError as error:
-        known = toml_lines.lines(text)
-        faults = {_fault(path, known, e["loc"], _sentence(e)) for e in error.errors()}
-        faults |= {_fault(path, known, loc, words) for loc, words in _names(raw)}
-        raise ConfigError(sorted(faults, key=_line_number)) from None
+        faults = [(e["loc"], _sentence(e)) for e in error.errors()]
+        raise ConfigError(toml_files.faults(path, text, [*faults, *_names(raw)])) from None
     del raw  # 40 MB of 50,000 rows
     own = path.parent / model.fetch.readers if model.fetch.readers else None
     rules = read_by.rules(model, readers.book(own, selector_error), environ)
@@ -91,34 +89,13 @@ def load(
     for key, bundle in (("fetch", "ca_bundle"), model.fetch.ca_bundle), (("proof", "tsa_ca"), model.proof.tsa_ca):
         wrong += [(key, words) for words in _bundle_faults(bundle, path.parent)]
     if wrong:
-        known = toml_lines.lines(text)  # only where a fault is told: 1.5 s and 100 MB of 50,000 rows
-        raise ConfigError(sorted((_fault(path, known, loc, words) for loc, words in wrong), key=_line_number))
+        raise ConfigError(toml_files.faults(path, text, wrong))
     return _settings(model, environ, path.parent, rules)
 
 
 def _text(path: Path) -> str:
-    try:
-        if path.exists() and not path.is_file():
-            raise ConfigError([f"{path}: cannot be read: it is not a file"])
-        if path.stat().st_size > MOST_BYTES:
-            raise ConfigError([f"{path}: larger than {MOST_BYTES // 1_000_000} MB; this is not a sources file"])
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise ConfigError([f"{path}: not found; write one (see the README) or name it with --config"]) from None
-    except UnicodeDecodeError as error:
-        raise ConfigError([f"{path}: not UTF-8 at byte {error.start}"]) from None
-    except OSError as error:
-        raise ConfigError([f"{path}: cannot be read: {error.strerror}"]) from None
-
-
-def _fault(path: Path, known: Mapping[toml_lines.Path, int], loc: tuple[str | int, ...], words: str) -> str:
-    key = ".".join(str(part) for part in loc if not isinstance(part, int)) or "file"
-    return f"{path}:{toml_lines.line_of(loc, known)}: {key}: {words}"
-
-
-def _line_number(fault: str) -> tuple[int, str]:
-    m = re.search(r":(\d+): ", fault)
-    return (int(m[1]) if m else 0, fault)
+    absent = "not found; write one (see the README) or name it with --config"
+    return toml_files.text_of(path, MOST_BYTES, "this is not a sources file", absent)
 
 
 def _sentence(error: Any) -> str:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from ..domain.errors import ConfigError
 from ..domain.reader import Example, Fact, Listed, Reader
 from ..domain.source import Header
-from . import toml_lines
+from . import toml_files
 from .config_values import web_address
 from .reader_models import VARIABLE, ReaderModel, ReadersFile
 
@@ -22,7 +22,7 @@ SHIPPED = Path(__file__).with_name("readers.toml")
 MOST_BYTES = 2_000_000
 CITED = "cited"  # in `read`: the whole cited address
 
-_Found = Iterator[tuple[tuple[str | int, ...], str]]
+_Found = Iterator[tuple[toml_files.Loc, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,38 +106,17 @@ def book(own: Path | None = None, selector_error: Callable[[str], str | None] = 
 
 def load(path: Path, selector_error: Callable[[str], str | None] = lambda css: None) -> list[Rule]:
     """The rules of a readers file. Raises ConfigError with every fault, each with file, line and key."""
-    text = _text(path)
+    text = toml_files.text_of(path, MOST_BYTES, "this is no readers file")
     try:
         model = ReadersFile.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError([f"{path}: not valid TOML: {error}"]) from None
     except ValidationError as error:
         found = [(e["loc"], _sentence(e)) for e in error.errors()]
-        raise ConfigError(_faults(path, text, found)) from None
+        raise ConfigError(toml_files.faults(path, text, found)) from None
     if wrong := list(_wrong(model, selector_error)):
-        raise ConfigError(_faults(path, text, wrong))
+        raise ConfigError(toml_files.faults(path, text, wrong))
     return [Rule(m, tuple(_pattern(c, m.where) for c in m.cited)) for m in model.reader]
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise ConfigError([f"{path}: larger than {MOST_BYTES // 1_000_000} MB; this is no readers file"])
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ConfigError([f"{path}: not UTF-8 at byte {error.start}"]) from None
-    except OSError as error:
-        raise ConfigError([f"{path}: cannot be read: {error.strerror}"]) from None
-
-
-def _faults(path: Path, text: str, found: Iterable[tuple[tuple[str | int, ...], str]]) -> list[str]:
-    known = toml_lines.lines(text)
-    rows = sorted({(toml_lines.line_of(loc, known), _key(loc), words) for loc, words in found})
-    return [f"{path}:{line}: {key}: {words}" for line, key, words in rows]
-
-
-def _key(loc: tuple[str | int, ...]) -> str:
-    return ".".join(str(part) for part in loc if not isinstance(part, int)) or "file"
 
 
 def _sentence(error: Mapping[str, object]) -> str:

@@ -17,6 +17,7 @@ from sqlalchemy.dialects.postgresql import insert
 from ..domain.kept import Claim, WorkerRow
 from . import tables as t
 from .database import storage
+from .queue_rows import awake
 
 FORGOTTEN = literal(timedelta(days=1), Interval)  # a worker that was silent for so long is no news any more
 MOST_FAULT_CHARS = 500
@@ -74,7 +75,7 @@ class TurnRows:
 
     def due(self, host: str, by: datetime, most: int) -> list[Claim]:
         """What is due at a host that is ours, the longest overdue first."""
-        query = select(_s.source, _s.next_check_at).where(_s.host == host, _s.next_check_at <= by, _awake(by))
+        query = select(_s.source, _s.next_check_at).where(_s.host == host, _s.next_check_at <= by, awake(by))
         query = query.order_by(_s.next_check_at, _s.source).limit(most)
         with storage("asking what is due"), self._engine.connect() as c:
             return [Claim(row.source, host, self.owner, row.next_check_at) for row in c.execute(query)]
@@ -82,7 +83,7 @@ class TurnRows:
     def hosts(self, by: datetime, most: int) -> list[str]:
         """Hosts with sources that are due and that nobody holds, the longest overdue first."""
         held = or_(and_(_turn.owner.is_not(None), _turn.beat_at >= _now - self._silent), ~_rested())
-        query = select(_s.host).where(_s.next_check_at <= by, _awake(by))
+        query = select(_s.host).where(_s.next_check_at <= by, awake(by))
         query = query.where(~exists().where(_turn.host == _s.host, held))
         query = query.group_by(_s.host).order_by(func.min(_s.next_check_at)).limit(most)
         with storage("asking what is due"), self._engine.connect() as c:
@@ -127,7 +128,3 @@ def workers(engine: Engine) -> list[WorkerRow]:
 
 def _rested() -> Any:
     return or_(_turn.rests_until.is_(None), _turn.rests_until <= _now)
-
-
-def _awake(by: datetime) -> Any:
-    return or_(_s.paused_until.is_(None), _s.paused_until <= by)

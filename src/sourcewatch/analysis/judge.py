@@ -16,12 +16,12 @@ from ..domain.source import Quote, Source
 from ..domain.verdict import Verdict
 from . import anchor, classify, diff, extract, images, looks, noise, picture_diff, readers, sniff, weigh
 from .address import same_document
+from .answers import MOST_UNPACKED, charset
 from .unpack import unpack
 
 MAKER = " ".join((extract.EXTRACTOR, classify.CLASSIFIER, anchor.ANCHORER, diff.DIFFER, noise.NOISE))
 DOM = " dom@1"  # the same rules, on what a browser made of the answer
 IMAGE_READER = "image@1"
-MOST_UNPACKED = 5  # an honest page unpacks to 3–10 times its size; the limit on the wire is the caller's
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +118,6 @@ def _reader(source: Source, document: Document) -> str:
     return source.reader.name if source.reader and readers.proved(document, source.reader) else ""
 
 
-def charset(content_type: str) -> str | None:
-    """The charset parameter of a Content-Type, without quotes."""
-    for parameter in content_type.split(";")[1:]:
-        name, _, value = parameter.partition("=")
-        if name.strip().lower() == "charset":
-            return value.strip().strip("\"'") or None
-    return None
-
-
 def _form(answer: Exchange, payload: Payload) -> Form:
     return Form.HTML if answer.dom else sniff.sniff(payload.data, answer.media_type, answer.url)
 
@@ -135,8 +126,7 @@ def _unpacked(answer: Exchange, most_bytes: int) -> Payload:
     """What there is to read: the body without its coding, or what a browser made of it."""
     if answer.dom:
         return Payload(answer.dom, f"sha256:{sha256(answer.dom).hexdigest()}")
-    codings = [c.strip().lower() for value in answer.all_headers("content-encoding") for c in value.split(",")]
-    return unpack(answer.body, [c for c in codings if c], most_bytes=most_bytes * MOST_UNPACKED)
+    return unpack(answer.body, answer.all_headers("content-encoding"), most_bytes=most_bytes * MOST_UNPACKED)
 
 
 def _refusal(fault: Fault, payload: Payload) -> Judgement:

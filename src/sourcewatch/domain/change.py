@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
@@ -161,6 +161,11 @@ class Sighting:
     @property
     def stands(self) -> bool:
         return self.kind in STANDS
+
+
+def held(sightings: Iterable[Sighting], among: Collection[str]) -> int:
+    """How many of the quotes that *among* names (by their keys) stand."""
+    return sum(s.stands and s.quote in among for s in sightings)
 
 
 def pack_change(change: Change) -> bytes:

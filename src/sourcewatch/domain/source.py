@@ -113,6 +113,11 @@ class Source:
         return self.read or self.url
 
     @property
+    def called(self) -> str:
+        """A figure's own words for what it shows, as far as it has any."""
+        return self.alt or self.title or self.id
+
+    @property
     def by_itself(self) -> bool:
         """Whether it has a turn of its own: figures are read with their pages, mirrors in place of their sources."""
         return self.kind is SourceKind.PAGE and self.mirror_of is None

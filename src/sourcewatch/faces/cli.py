@@ -306,10 +306,9 @@ def diff(
     """What changed between any two versions of a source."""
     from ..analysis import diff as differ
     from ..analysis.render import versions_diff
-    from ..analysis.voice import Voice
     from ..domain.change import unpack_picture
     from ..domain.document import unpack
-    from .shown import counted
+    from .shown import counted, pictured
 
     if format_ not in ("text", "md", "html"):
         raise typer.BadParameter("--format knows text, md and html")
@@ -328,9 +327,8 @@ def diff(
         rows = house.ledger.changes_since(None, source.id)
         between = next((r for r in rows if (r.from_version, r.to_version) == (old.id, new.id)), None)
         picture = unpack_picture(between.packed) if between else None
-        voice = Voice("en", zone)
-        looks = [voice.looks(picture), *map(voice.box, picture.regions)] if picture else []
-        typer.echo(versions_diff(edits, format_, f"{source.id}: {span}: {counted(len(edits), 'edit')}{only}", looks))
+        head = f"{source.id}: {span}: {counted(len(edits), 'edit')}{only}"
+        typer.echo(versions_diff(edits, format_, head, pictured(picture)))
     return 0
 
 

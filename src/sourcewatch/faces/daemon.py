@@ -53,6 +53,12 @@ class Job:
     of_web: bool = False
 
 
+def scheduler() -> AsyncIOScheduler:
+    """What was missed is done once, however late, and nothing beside itself."""
+    common = {"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
+    return AsyncIOScheduler(timezone=UTC, job_defaults=common)
+
+
 async def carry_out(job: Job, house: House, pulse: Pulse, clock: Callable[[], datetime]) -> None:
     """Do a job once; what it cannot do is told."""
     try:
@@ -97,8 +103,7 @@ class Daemon:
         self.pulse = Pulse(self.crew.clock())
         self._clocks = self.crew.clock(), self.monotonic()
         self._reread = Rereader(self.config, self.crew, self.pulse, self.environ, lambda house: self.adopted(house))
-        common = {"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
-        self.scheduler = AsyncIOScheduler(timezone=UTC, job_defaults=common)
+        self.scheduler = scheduler()
         self.scheduler.add_job(self.tick, IntervalTrigger(seconds=TICK_S, timezone=UTC), id="tick")
         for job in self.jobs:
             self.scheduler.add_job(self.do, job.trigger, [job], id=job.name)

@@ -10,13 +10,13 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from ..domain.errors import StorageError
 from ..services.threads import aside
-from .daemon import Job, carry_out
+from .daemon import Job, carry_out, scheduler
 from .fleet import Base
 from .pulse import Pulse
 from .wiring import House
@@ -42,8 +42,7 @@ class Leader:
     _swept_at: datetime | None = None
 
     def __post_init__(self) -> None:
-        common = {"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
-        self.scheduler = AsyncIOScheduler(timezone=UTC, job_defaults=common)
+        self.scheduler = scheduler()
         for job in self.jobs:
             self.scheduler.add_job(self.do, job.trigger, [job], id=job.name)
 

@@ -221,6 +221,12 @@ def sightings(found: Sequence[Sighting], quotes: Mapping[str, str]) -> str:
     return "\n".join(out)
 
 
+def pictured(picture: PictureChange | None) -> list[str]:
+    """How much two pictures differ, and where."""
+    voice = Voice("en", "UTC")
+    return [voice.looks(picture), *map(voice.box, picture.regions)] if picture else []
+
+
 def weighed(
     row: ChangeRow, edits: Sequence[Edit], title: tuple[str, str] | None, picture: PictureChange | None = None
 ) -> str:
@@ -233,9 +239,7 @@ def weighed(
     ]
     if title:
         out.append(f"  title: {plain(title[0])} → {plain(title[1])}")
-    if picture:
-        voice = Voice("en", "UTC")
-        out += [f"  {words}" for words in (voice.looks(picture), *map(voice.box, picture.regions))]
+    out += [f"  {words}" for words in pictured(picture)]
     for edit in edits:
         out.append(f"  {edit.suppressed_by or 'told':16} {as_terminal(shortened(parts_of(edit)))}")
     return "\n".join(out)

@@ -234,11 +234,7 @@ class Checker:
     async def _probe(self, source: Source, capture: Capture) -> Probe | None:
         """What the host answers for an address that was invented on the spot; asked once a host and day."""
         answer = capture.answer
-        if (
-            answer.status != 200
-            or "html" not in (answer.media_type or "html")
-            or urlsplit(answer.url).path in ("", "/")
-        ):
+        if answer.status != 200 or not _is_page(answer) or urlsplit(answer.url).path in ("", "/"):
             return None
         host = host_key(answer.url)
         asking = self.probes.get(host)
@@ -310,9 +306,7 @@ def was_rendered(memory: Memory | None) -> bool:
 def _wants_browser(source: Source, capture: Capture, judgement: Judgement, memory: Memory | None) -> bool:
     """Whether a page is to be read by a browser too: a page that came, and scripts might show more of it."""
     answer = capture.answer
-    if source.render == "never" or source.kind is not SourceKind.PAGE or not _is_page(answer):
-        return False
-    if answer.status >= 300:
+    if source.render == "never" or source.kind is not SourceKind.PAGE or not _is_page(answer) or answer.status >= 300:
         return False
     if source.render == "always":
         return judgement.verdict.accessed or judgement.verdict.word in SCRIPTED

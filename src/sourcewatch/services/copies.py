@@ -9,16 +9,17 @@ from email.utils import format_datetime
 from typing import Protocol
 
 from ..analysis import mementos
+from ..analysis.answers import text_of
 from ..analysis.drift import drift
 from ..analysis.judge import Task
 from ..domain.capture import Capture, Deferred, Failure, Request
+from ..domain.change import held
 from ..domain.check import Judgement
 from ..domain.copies import OutsideArchive, OutsideCopy
 from ..domain.document import unpack
 from ..domain.kept import VersionRow
 from ..domain.review import Desk
 from ..domain.source import FetchPolicy, Header, Source
-from .moves import text_of
 from .ports import Clock, Judge, Ledger, Web
 from .threads import Threads
 
@@ -100,7 +101,7 @@ class Librarian:
             memento_at=said,
             asked_at=self.clock(),
             word=outcome.verdict.word,
-            held=sum(s.stands and s.quote in sought for s in outcome.sightings),
+            held=held(outcome.sightings, sought),
             sought=len(sought),
             kept=kept,
             evidence=outcome.verdict.evidence,
@@ -126,7 +127,8 @@ class Librarian:
             whole = archive.timemap.replace("{url}", original)
             got = await self.web.fetch(Request(whole, expect="any", max_bytes=MOST_TIMEMAP_BYTES), fresh=True)
             if isinstance(got, Capture) and got.answer.status == 200:
-                return mementos.closest(mementos.timemap(text_of(got.answer)), at) or "it has no copy"
+                listed = text_of(got.answer, most_bytes=MOST_TIMEMAP_BYTES, packed_files=True) or ""
+                return mementos.closest(mementos.timemap(listed), at) or "it has no copy"
         return why
 
 

@@ -13,12 +13,12 @@ from typing import Any, Protocol
 from urllib.parse import quote, urlsplit
 
 from ..analysis import address, citing_records, whereabouts
-from ..analysis.decode import characters
+from ..analysis.answers import text_of
 from ..analysis.drift import drift
-from ..analysis.judge import Task, charset
-from ..analysis.unpack import unpack
+from ..analysis.judge import Task
 from ..analysis.whereabouts import GithubPlace
-from ..domain.capture import Capture, Deferred, Exchange, Failure, Request
+from ..domain.capture import Capture, Deferred, Failure, Request
+from ..domain.change import held
 from ..domain.check import Judgement, Memory, Span
 from ..domain.document import unpack as unpack_document
 from ..domain.move import Evidence, Lead, Likeness, Move
@@ -132,7 +132,7 @@ class Mover:
             title=outcome.document.title,
             title_before=before.title if before else "",
             kept=drift(before, outcome.document).kept if before else None,
-            held=sum(s.stands and s.quote in sought for s in outcome.sightings),
+            held=held(outcome.sightings, sought),
             sought=len(sought),
         )
         return final if outcome.verdict.word in ("redirected_permanent", "redirected_temporary") else url, likeness
@@ -184,7 +184,7 @@ class Mover:
         """What an API says; None for anything but a sound 200."""
         secret = (Header("Authorization", f"Bearer {self.token}", secret=True),) if self.token else ()
         fetched = await self.web.fetch(Request(url, headers=secret, expect="any", max_bytes=MOST_BYTES), fresh=True)
-        text = text_of(fetched.answer) if isinstance(fetched, Capture) and fetched.answer.status == 200 else ""
+        text = _sound_text(fetched)
         try:
             return json.loads(text) if text else None
         except (ValueError, RecursionError):
@@ -218,7 +218,14 @@ class Mover:
 
     async def _read(self, url: str) -> str:
         fetched = await self.web.fetch(Request(url, expect="any", max_bytes=MOST_BYTES), fresh=True)
-        return text_of(fetched.answer) if isinstance(fetched, Capture) and fetched.answer.status == 200 else ""
+        return _sound_text(fetched)
+
+
+def _sound_text(fetched: Capture | Failure | Deferred) -> str:
+    """The characters of a sound 200, also of a file that is a gzip itself; "" for anything else."""
+    if not isinstance(fetched, Capture) or fetched.answer.status != 200:
+        return ""
+    return text_of(fetched.answer, most_bytes=MOST_BYTES, packed_files=True) or ""
 
 
 def is_lost(verdict: Verdict) -> bool:
@@ -253,16 +260,6 @@ def _canonical(source: Source, memory: Memory | None) -> list[tuple[str, Evidenc
         return []
     at = f"{memory.captured_at:%Y-%m-%d}"
     return [(url, Evidence(Lead.CANONICAL, f"the page of {at} named it as its own address (rel=canonical)"))]
-
-
-def text_of(answer: Exchange) -> str:
-    """Its characters, also of a file that is a gzip itself; "" where it does not decode."""
-    codings = [c.strip() for value in answer.all_headers("content-encoding") for c in value.split(",") if c.strip()]
-    codings = codings or (["gzip"] if answer.body[:2] == b"\x1f\x8b" else [])
-    payload = unpack(answer.body, codings, most_bytes=MOST_BYTES * 5)
-    if payload.fault is not None:
-        return ""
-    return characters(payload.data, charset(answer.header("content-type"))).text
 
 
 @dataclass(frozen=True, slots=True)

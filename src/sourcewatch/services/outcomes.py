@@ -60,7 +60,7 @@ def as_line(checked: Checked, standing: Standing, version: int | None, stored: M
         },
         "confirmed": None if told is None else False,
         "significance": told.significance if told else None,
-        "sightings": [{"quote": s.quote, "sighting": s.kind, "score": round(s.score, 3)} for s in _sightings(checked)],
+        "sightings": _told(_sightings(checked)),
         "last_accessed": stamp(standing.last_accessed) if standing.last_accessed else None,
         "failing_since": stamp(standing.failing_since) if standing.failing_since else None,
         "strikes": standing.strikes,
@@ -86,9 +86,13 @@ def _second_hand(mirror: Checked, stored: Mapping[str, Stored]) -> dict[str, Any
         "rule": verdict.rule,
         "evidence": verdict.evidence,
         "new_version": mirror.page.judgement.changed,
-        "sightings": [{"quote": s.quote, "sighting": s.kind, "score": round(s.score, 3)} for s in found],
+        "sightings": _told(found),
         "snapshot": where.path if where else None,
     }
+
+
+def _told(sightings: Sequence[Sighting]) -> list[dict[str, Any]]:
+    return [{"quote": s.quote, "sighting": s.kind, "score": round(s.score, 3)} for s in sightings]
 
 
 def _browser(fetched: Fetched) -> str | None:

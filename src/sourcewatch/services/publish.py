@@ -9,7 +9,7 @@ from datetime import datetime
 from ..analysis import trends
 from ..analysis.telling import with_declared
 from ..domain import trend
-from ..domain.change import Sighting, SightingKind, unpack_edits, unpack_picture
+from ..domain.change import Sighting, SightingKind, held, unpack_edits, unpack_picture
 from ..domain.copies import OutsideCopy
 from ..domain.errors import StorageError
 from ..domain.kept import ChangeRow, Quoted, VersionRow
@@ -50,15 +50,15 @@ class View:
         """What was read, or could not be, in the source's place; nothing where the source itself can be read."""
         if standing.failing_since is None or source.id not in self.mirrors:
             return ()
-        lacks = tuple(f.alt or f.title or f.id for f in self.figures(source))
+        lacks = tuple(f.called for f in self.figures(source))
         found = []
         for mirror in self.mirrors[source.id]:
             there = self.standings.get(mirror.id)
             if there is not None and there.checked_at is not None:
                 own = {q.key for q in mirror.quotes}
-                held = sum(q.sighting.quote in own and q.sighting.stands for q in self.quoted.get(mirror.id, ()))
+                stand = held((q.sighting for q in self.quoted.get(mirror.id, ())), own)
                 known = standing.last_accessed is not None
-                found.append(SecondHand(mirror, there, held, len(own), lacks, known))
+                found.append(SecondHand(mirror, there, stand, len(own), lacks, known))
         return tuple(found)
 
     def figures(self, page: Source) -> list[Source]:
@@ -300,7 +300,7 @@ def _claims(seen: View) -> list[ClaimLine]:
         for carrier in claim.carriers:
             source = seen.sources[carrier]
             own = {q.key for q in source.quotes if claim.id in q.carries}
-            stand = sum(q.sighting.quote in own and q.sighting.stands for q in seen.quoted.get(carrier, []))
+            stand = held((q.sighting for q in seen.quoted.get(carrier, ())), own)
             carriers.append((seen.line(source), stand, len(own)))
         lines.append(ClaimLine(claim, tuple(carriers)))
     return lines

@@ -72,8 +72,7 @@ class Replay:
         answer = self.snapshots.exchange(version.path, version.offset)
         if answer.dom:  # what was read: the raw answer is a shell that scripts fill, and none run here
             return Archived("text/html; charset=utf-8", answer.dom)
-        codings = [c.strip().lower() for value in answer.all_headers("content-encoding") for c in value.split(",")]
-        payload = unpack(answer.body, [c for c in codings if c], most_bytes=MOST_UNPACKED_BYTES)
+        payload = unpack(answer.body, answer.all_headers("content-encoding"), most_bytes=MOST_UNPACKED_BYTES)
         if payload.fault is not None:
             raise StorageError(f"the snapshot {version.path} cannot be decoded: {payload.fault.evidence}")
         named = answer.header("content-type")

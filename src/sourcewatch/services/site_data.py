@@ -9,6 +9,7 @@ from typing import Any
 
 from ..analysis import dates
 from ..analysis.address import normal
+from ..domain.change import held
 from ..domain.citation import Citation
 from ..domain.copies import OutsideCopy
 from ..domain.memento import STAMP, VersionShown
@@ -66,8 +67,8 @@ def read(settings: Settings, ledger: Ledger, rows: SiteRows, now: datetime) -> D
             continue
         own = {q.key for q in mirror.quotes}
         quoted = rows.quoted(mirror.id, there.version) if own and there.version is not None else ()
-        held = sum(q.sighting.quote in own and q.sighting.stands for q in quoted)
-        second.setdefault(mirror.mirror_of or "", []).append((mirror, held, len(own)))
+        stand = held((q.sighting for q in quoted), own)
+        second.setdefault(mirror.mirror_of or "", []).append((mirror, stand, len(own)))
     return Dates(settings, now, sources, standings, figures, rows.shown(seen), second)
 
 
@@ -136,7 +137,7 @@ def _second_hand(seen: Dates, source: Source, mirror: Source, held: int, sought:
         "date": dates.local_day(at, zone).isoformat() if at else None,
         "verdict": there.verdict.word if there.verdict else None,
         "quotes": {"held": held, "sought": sought},
-        "lacks": [f.alt or f.title or f.id for f in seen.figures.get(source.id, ())],
+        "lacks": [f.called for f in seen.figures.get(source.id, ())],
     }
 
 

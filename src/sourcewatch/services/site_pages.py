@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from ..analysis import address, citing_html, citing_records
-from ..analysis.decode import characters
-from ..analysis.judge import charset
-from ..analysis.unpack import unpack
-from ..domain.capture import Capture, Deferred, Exchange, Failure, Request
+from ..analysis.answers import text_of
+from ..domain.capture import Capture, Deferred, Failure, Request
 from ..domain.mention import Mention, NotRead
 from .ports import Web
 
@@ -97,7 +95,7 @@ def _take(walk: _Walk, url: str, got: Capture) -> None:
     if not walk.inside(final):
         walk.found.not_read.append(NotRead(url, 0, f"leads to {final}, which is not of this site"))
         return
-    text = _text(answer)
+    text = text_of(answer, most_bytes=MOST_PAGE_BYTES)
     if text is None:
         walk.found.not_read.append(NotRead(url, 0, "its content encoding does not decode"))
         return
@@ -117,11 +115,3 @@ def _take(walk: _Walk, url: str, got: Capture) -> None:
             walk.found.mentions.append(one)
         elif not one.embedded:
             walk.add([one.url])
-
-
-def _text(answer: Exchange) -> str | None:
-    codings = [c.strip() for value in answer.all_headers("content-encoding") for c in value.split(",") if c.strip()]
-    payload = unpack(answer.body, codings, most_bytes=MOST_PAGE_BYTES * 5)
-    if payload.fault is not None:
-        return None
-    return characters(payload.data, charset(answer.header("content-type"))).text
