@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
+import shutil
 import subprocess
 import zipfile
 from collections.abc import Iterator
@@ -12,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from databases import skip
 from environments import commands_of
 from pictures import png
 from site_of_pages import Site, page, row, serving
@@ -111,6 +114,7 @@ def _fields(line: str) -> tuple[str, str, dict[str, str]]:
         ("https://example.org:8443/x", "org,example:8443)/x"),
         ("http://192.0.2.7/x", "7,2,0,192)/x"),
         ("urn:sha256:abc", "urn:sha256:abc"),
+        ("urn:fullPage:https://www.Example.org/A/b/?Z=1&a=2", "urn:fullpage:https://www.example.org/a/b?a=2&z=1"),
     ],
 )
 def test_addresses_are_sorted_by_host_from_its_end(url: str, key: str) -> None:
@@ -145,3 +149,34 @@ def test_only_what_is_wanted_goes_in_and_nothing_half_written_stays(
     with pytest.raises(StorageError, match="cannot be written"):
         package(archive[0], tmp_path / "missing" / "x.wacz", "p")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["one.wacz"]
+
+
+def test_what_a_browser_read_is_in_the_package_with_all_its_parts(wacz: Path, tmp_path: Path) -> None:
+    if shutil.which("chromium") is None:
+        skip("Chromium is not installed")
+    watch, out = Watch(tmp_path), tmp_path / "rendered.wacz"
+    shell = (
+        '<div id="root"></div><script>fetch("/data").then((r) => r.text()).then((t) => { root.innerHTML = t })</script>'
+    )
+    with serving() as site:
+        site.pages |= {"/shell": page("Shell", shell), "/data": (200, {"Content-Type": "text/plain"}, BODY.encode())}
+        line = watch.passes(row("shell", site.url("/shell"), more='render = "always"\n'), START)["shell"]
+    assert line["verdict"] == "ok" and line["browser"].startswith("Chromium"), line
+    assert package(watch, out) == (1, 1)
+    command = [str(wacz / "wacz"), "validate", "--file", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0 and "the passed WACZ is valid" in done.stdout, done
+    with zipfile.ZipFile(out) as whole:
+        whole.extractall(tmp_path / "out")
+        ours = whole.read("indexes/index.cdx").decode().splitlines()
+        shown = json.loads(whole.read("pages/pages.jsonl").decode().splitlines()[1])
+    command = [str(wacz / "cdxj-indexer"), "--sort", str(tmp_path / "out" / "archive")]
+    indexed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert [_fields(line) for line in ours] == [_fields(line) for line in indexed.stdout.splitlines()]
+    assert {site.url("/shell"), site.url("/data"), f"urn:fullPage:{site.url('/shell')}"} <= {
+        _fields(line)[2]["url"] for line in ours
+    }
+    assert (shown["url"], shown["title"]) == (site.url("/shell"), "Shell")
+    (packed,) = (tmp_path / "out" / "archive").iterdir()
+    kept = gzip.decompress(packed.read_bytes())
+    assert b"WARC-Type: conversion" in kept and b"measured over a whole week.</p></div>" in kept

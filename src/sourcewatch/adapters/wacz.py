@@ -129,15 +129,18 @@ def _served(record: Record) -> dict[str, str]:
 
 
 def url_key(url: str) -> str:
-    """The address as indexes sort it (SURT): host reversed, without `www.`, then path and sorted query, lower case."""
+    """The address as indexes sort it (SURT): host reversed, without `www.`, then path and sorted query, lower case.
+
+    A URN has no host to reverse, but for the rest the `surt` package treats it likewise.
+    """
     parts = urlsplit(url)
+    path = parts.path.lower().rstrip("/")
+    query = "?" + "&".join(sorted(parts.query.lower().split("&"))) if parts.query else ""
     if parts.hostname is None:
-        return url
+        return f"{parts.scheme}:{path}{query}"
     host = ",".join(reversed(_WWW.sub("", parts.hostname).split(".")))  # of an IP too: so do the other tools
     port = "" if parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme)) else f":{parts.port}"
-    path = parts.path.lower().rstrip("/") or "/"
-    query = "?" + "&".join(sorted(parts.query.lower().split("&"))) if parts.query else ""
-    return f"{host}{port}){path}{query}"
+    return f"{host}{port}){path or '/'}{query}"
 
 
 def _name_of(path: str) -> str:
