@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from sourcewatch.adapters.evidence import Evidence
 from sourcewatch.adapters.manifest import Manifests
 from sourcewatch.adapters.store import FolderStore
 from sourcewatch.domain.errors import StorageError
@@ -75,6 +77,26 @@ def test_a_day_without_files_has_no_manifest_and_a_clock_set_back_reopens_none(d
     assert manifests.close(at(22)) is None
     put(data, "a/2026/20261018T080000Z.json")
     assert manifests.close(at(20)) is None and manifests.days() == [date(2026, 10, 20)]
+
+
+def test_a_clock_that_was_years_ahead_stops_no_manifest(data: Path) -> None:
+    manifests, later = Manifests(FolderStore(data)), datetime(2030, 1, 2, tzinfo=UTC)
+    first, ahead = manifests.close(at(21)), None
+    put(data, "a/2030/20300101T080000Z.json")
+    ahead = manifests.close(later)
+    assert first is not None and ahead == "snapshots/_manifest/2030-01-01.sha256"
+    chain = [ahead]
+    for day in (22, 23):
+        put(data, f"a/2026/202610{day}T080000Z.json")
+        chain.append(str(manifests.close(at(day + 1))))
+        assert manifests.close(at(day + 1, 7)) is None
+    put(data, "a/2030/20300102T080000Z.json")
+    chain.append(str(manifests.close(later + timedelta(days=1))))
+    for before, path in pairwise(chain):
+        told = manifests.read(date.fromisoformat(path[-17:-7])).before
+        assert told is not None and told[0] == before.removeprefix("snapshots/")
+    assert Evidence(FolderStore(data)).vouched().breaks == []
+    assert all(accepted_by_sha256sum(data, path) for path in (first, *chain))
 
 
 def test_a_damaged_manifest_is_told_with_its_line(data: Path) -> None:

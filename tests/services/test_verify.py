@@ -17,7 +17,7 @@ from site_of_pages import page, row, serving
 from sourcewatch.adapters import database
 from sourcewatch.adapters.audits import Audits
 from sourcewatch.adapters.evidence import Evidence
-from sourcewatch.adapters.manifest import Manifests
+from sourcewatch.adapters.manifest import Manifests, sha256_of
 from sourcewatch.adapters.retention import Retention
 from sourcewatch.adapters.snapshots import Snapshots
 from sourcewatch.adapters.store import FolderStore, Store
@@ -145,8 +145,49 @@ def test_a_manifest_that_was_rewritten_breaks_the_chain(archive: Archive) -> Non
 
 def test_a_manifest_that_is_gone_breaks_the_chain(archive: Archive) -> None:
     archive.store.delete([archive.file("_manifest/*.sha256")])
-    [chain] = [f for f in archive.flaws() if f.kind is FlawKind.CHAIN]
-    assert "chained to _manifest/2026-10-20.sha256, which is not there" in chain.words
+    gone, chain = [f.words for f in archive.flaws() if f.kind is FlawKind.CHAIN][::-1]
+    assert "chained to _manifest/2026-10-20.sha256, which is not there" in chain
+    assert "the database noted this manifest on 2026-10-21, and it is not there" in gone
+
+
+@pytest.fixture
+def closed(archive: Archive) -> Archive:
+    """As a day's end leaves it: the database has noted the newest manifest, too."""
+    newest = names(archive.store, "_manifest/*.sha256")[-1]
+    Audits(archive.engine).note_closed({newest: sha256_of(archive.store, newest)}, START + timedelta(days=4))
+    return archive
+
+
+def test_the_newest_manifest_that_is_gone_is_missed(closed: Archive) -> None:
+    assert closed.flaws() == []
+    last = names(closed.store, "_manifest/*.sha256")[-1]
+    closed.store.delete([last])
+    [chain] = [f for f in closed.flaws() if f.kind is FlawKind.CHAIN]
+    assert chain.path == last and "the database noted this manifest on 2026-10-24, and it is not there" in chain.words
+
+
+def test_the_newest_manifest_that_was_written_anew_over_a_forged_file_is_told(closed: Archive) -> None:
+    last = names(closed.store, "_manifest/*.sha256")[-1]
+    closed.store.delete([last])
+    closed.write(closed.file("_checks/2026-10-23*"), "forged")
+    again = Manifests(closed.store).close(START + timedelta(days=4))
+    assert again == last
+    [chain] = [f for f in closed.flaws() if f.kind is FlawKind.CHAIN]
+    assert chain.path == last and "it is not the manifest that the database noted on 2026-10-24" in chain.words
+
+
+def test_a_timestamp_without_its_manifest_is_told(archive: Archive) -> None:
+    last = names(archive.store, "_manifest/*.sha256")[-1]
+    archive.store.put(last.replace(".sha256", ".tsr"), b"token")
+    archive.store.delete([last])
+    told = {(f.kind, f.path, f.words) for f in archive.flaws()}
+    assert (FlawKind.CHAIN, last.replace(".sha256", ".tsr"), "its manifest is not there") in told
+
+
+def test_a_note_of_a_days_end_is_no_verification(closed: Archive) -> None:
+    audits = Audits(closed.engine)
+    assert audits.last() is None and audits.whole() == []
+    assert [one.path for one in audits.closed()] == names(closed.store, "_manifest/*.sha256")
 
 
 def test_a_snapshot_that_no_row_knows_is_an_orphan(archive: Archive) -> None:
@@ -210,7 +251,7 @@ def test_a_text_that_no_manifest_names_yet_is_compared_with_the_facts_beside_it(
     archive.store.delete(names(archive.store, "_manifest/*"))
     text_file = archive.file("q/2026/*.md")
     archive.write(text_file, "forged")
-    [flaw] = archive.flaws(START + timedelta(days=2))
+    [flaw] = [f for f in archive.flaws(START + timedelta(days=2)) if f.kind is not FlawKind.CHAIN]
     assert flaw.kind is FlawKind.ALTERED and flaw.path == text_file
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from sqlalchemy import Engine, func, insert, select
 
-from ..domain.audit import Audit, Place
+from ..domain.audit import Audit, Closed, Place
 from . import tables as t
 from .database import may_idle, storage
 
+_MANIFEST = t.audits.c.facts["manifest"].as_string()  # of rows that note a day's end, no verification
 MOST_PATHS = 1_000  # of flaws that an audit's row names; an archive with more is lost as a whole
 
 
@@ -55,6 +56,21 @@ class Audits:
         with storage("noting a verification"), self._engine.begin() as c:
             c.execute(insert(t.audits).values(**values, faults=len(audit.flaws), facts=facts))
 
+    def note_closed(self, manifests: Mapping[str, str], now: datetime) -> None:
+        """Keep the digest (sha256, hex) of each manifest, by its path: the chain alone cannot tell whether its end was
+        cut off or written anew. The first note of a path counts, whatever lies there by now."""
+        nothing = {"at": now, "sample": True, "files": 0, "records": 0, "faults": 0}
+        rows = [nothing | {"facts": {"manifest": path, "sha256": sha256}} for path, sha256 in manifests.items()]
+        if rows:
+            with storage("noting a day's manifest"), self._engine.begin() as c:
+                c.execute(insert(t.audits), rows)
+
+    def closed(self) -> list[Closed]:
+        """The manifests that were noted, oldest note first."""
+        query = select(t.audits.c.at, t.audits.c.facts).where(_MANIFEST.is_not(None)).order_by(t.audits.c.id)
+        with storage("reading the days' manifests"), self._engine.connect() as c:
+            return [Closed(row.facts["manifest"], row.facts["sha256"], row.at) for row in c.execute(query)]
+
     def whole(self) -> list[tuple[datetime, frozenset[str]]]:
         """When everything was verified, and which paths were wrong then; those with too many to name left out."""
         query = select(t.audits).where(t.audits.c.sample.is_(False), t.audits.c.faults <= MOST_PATHS)
@@ -63,7 +79,8 @@ class Audits:
 
     def last(self) -> tuple[datetime, int] | None:
         """When the newest verification was, and how many flaws it found."""
-        query = select(t.audits.c.at, t.audits.c.faults).order_by(t.audits.c.id.desc()).limit(1)
+        query = select(t.audits.c.at, t.audits.c.faults).where(_MANIFEST.is_(None))
+        query = query.order_by(t.audits.c.id.desc()).limit(1)
         with storage("reading verifications"), self._engine.connect() as c:
             row = c.execute(query).first()
         return (row.at, row.faults) if row is not None else None

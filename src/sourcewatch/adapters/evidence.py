@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from ..domain.audit import Inspected, Vouched
+from ..domain.audit import Chain, Inspected, Vouched
 from ..domain.errors import UnreadableError
 from . import manifest, retention
 from .manifest import Manifests
@@ -51,34 +51,27 @@ class Evidence:
         """Paths that retention removed, and why."""
         return retention.removed(self._store)
 
-    def vouched(self) -> tuple[dict[str, Vouched], list[tuple[str, str]]]:
-        """What all manifests say, and (path, sentence) for each break in their chain."""
+    def vouched(self) -> Chain:
+        """What all manifests say, and how they are chained."""
         found: dict[str, Vouched] = {}
         breaks: list[tuple[str, str]] = []
-        last = ""
+        digests: dict[str, str] = {}
+        read: list[manifest.Manifest] = []
         for day in self._manifests.days():
             path = self._manifests.path(day)
             try:
                 one = self._manifests.read(day)
             except UnreadableError as error:
                 breaks.append((path, str(error)))
-                last = path
+                digests[path] = ""
                 continue
-            breaks += [(path, words) for words in self._chain_faults(one, last)]
+            read.append(one)
+            digests[path] = one.sha256
             for name, sha256 in one.files.items():
                 found.setdefault(f"{FOLDER}/{name}", Vouched(sha256, day))
-            last = path
-        return found, breaks
-
-    def _chain_faults(self, one: manifest.Manifest, last: str) -> Iterator[str]:
-        name = last.rpartition("/")[2]
-        if not last:
-            if one.before is not None:
-                yield f"it is chained to {one.before[0]}, which is not there"
-        elif one.before is None:
-            yield f"it is not chained to {name} before it"
-        elif one.before != (f"{manifest.FOLDER_NAME}/{name}", self.sha256(last)):
-            yield f"{name} is not the manifest that it was chained to"
+        breaks += _chain_faults(read, digests)
+        breaks += [(path, "its manifest is not there") for path in self._manifests.bereft()]
+        return Chain(found, breaks, digests)
 
     def inspect(self, path: str) -> Inspected:
         """Every record of a WARC file, re-hashed."""
@@ -94,6 +87,26 @@ class Evidence:
         except (TornError, OSError, UnreadableError) as error:
             faults.append(str(error))
         return Inspected(count, responses, revisits, tuple(faults))
+
+
+def _chain_faults(manifests: Sequence[manifest.Manifest], digests: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """(path, sentence) for each that is not chained to one of the others, alone. In the order of their writing, not of
+    their days: a clock may have been ahead."""
+    claimed: dict[str, str] = {}
+    for one in manifests:
+        if one.before is None:
+            if one is not manifests[0]:
+                yield one.path, "it is not chained to the manifest before it"
+            continue
+        name, wanted = one.before
+        known = digests.get(f"{FOLDER}/{name}")
+        if known is None:
+            yield one.path, f"it is chained to {name}, which is not there"
+        elif known != wanted:
+            yield one.path, f"{name} is not the manifest that it was chained to"
+        elif name in claimed:
+            yield one.path, f"it is chained to {name}, to which {claimed[name]} is chained, too"
+        claimed.setdefault(name, one.name)
 
 
 def _note(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
@@ -62,6 +62,26 @@ class Vouched:
 
     sha256: str
     day: date
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The manifests: what they say of each *files*' path, (path, sentence) for each of their *breaks*, and their own
+    *digests* (sha256, hex; "" for one that cannot be read) by path."""
+
+    files: Mapping[str, Vouched]
+    breaks: Sequence[tuple[str, str]]
+    digests: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A manifest as the database noted it at *at*: its *sha256* (hex) when its day was closed, or when the database
+    first met it."""
+
+    path: str
+    sha256: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)

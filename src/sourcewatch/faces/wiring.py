@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..adapters.queue_rows import Queue
     from ..adapters.retention import Retention
     from ..adapters.reviews import Reviews
+    from ..adapters.save_rows import SaveRows
     from ..adapters.search import Search
     from ..adapters.site_rows import SiteRows
     from ..adapters.snapshots import Snapshots
@@ -87,6 +88,7 @@ class House:
     trends: TrendRows
     moves: MoveRows
     outside: OutsideRows
+    saves: SaveRows
     config: Path
 
 
@@ -134,6 +136,7 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
     from ..adapters.queue_rows import Queue
     from ..adapters.retention import Retention
     from ..adapters.reviews import Reviews
+    from ..adapters.save_rows import SaveRows
     from ..adapters.search import Search
     from ..adapters.site_rows import SiteRows
     from ..adapters.snapshots import Snapshots
@@ -172,6 +175,7 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
             trends=TrendRows(engine),
             moves=MoveRows(engine),
             outside=OutsideRows(engine),
+            saves=SaveRows(engine),
             config=path,
         )
         mirror(house, now())  # whoever only reads asks about the addresses of today, too
@@ -345,13 +349,16 @@ def close_days(house: House, at: datetime) -> list[str]:
 
     An authority that gave no token is asked again the next time. Raises StorageError.
     """
-    from ..adapters import timestamps, tls
+    from ..adapters import manifest, timestamps, tls
     from ..adapters.manifest import Manifests
 
     house.retention.make_room(at)
     proof, manifests = house.settings.proof, Manifests(house.store)
     failed: list[str] = []
     closed = manifests.close(at)
+    noted = {one.path for one in house.audits.closed()}
+    unknown = [path for day in manifests.days() if (path := manifests.path(day)) not in noted]
+    house.audits.note_closed({path: manifest.sha256_of(house.store, path) for path in unknown}, at)
     if closed is not None and proof.hook:
         with house.store.as_file(closed) as file:
             failed += filter(None, [timestamps.hook(proof.hook, file)])

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from hashlib import sha256
 from typing import Any, Protocol
 
-from ..domain.audit import Audit, Flaw, FlawKind, Inspected, Place, Vouched
+from ..domain.audit import Audit, Chain, Closed, Flaw, FlawKind, Inspected, Place, Vouched
 
 UNNAMED_AFTER = timedelta(days=2)  # today's files are named tomorrow; a day of rest is no flaw
 
@@ -24,7 +24,7 @@ class Evidence(Protocol):
     def changed_at(self, path: str) -> datetime | None: ...
     def meta(self, path: str) -> Mapping[str, Any] | None: ...
     def removed(self) -> Mapping[str, str]: ...
-    def vouched(self) -> tuple[Mapping[str, Vouched], Sequence[tuple[str, str]]]: ...
+    def vouched(self) -> Chain: ...
     def inspect(self, path: str) -> Inspected: ...
 
 
@@ -33,6 +33,7 @@ class Audits(Protocol):
 
     def places(self) -> Iterable[Place]: ...
     def note(self, audit: Audit) -> None: ...
+    def closed(self) -> Sequence[Closed]: ...
     def whole(self) -> Sequence[tuple[datetime, frozenset[str]]]: ...
 
 
@@ -75,9 +76,11 @@ def verify(
 
     *timestamps*: what is wrong with the manifests' tokens, as the caller found it. The audit is noted in the ledger.
     """
-    vouched, breaks = evidence.vouched()
+    closed = audits.closed()  # before the manifests: what is closed meanwhile is asked about the next time
+    chain = evidence.vouched()
+    vouched = chain.files
     walk = _Walk(evidence, vouched, audits.whole())
-    for path, words in breaks:
+    for path, words in [*chain.breaks, *_ends(chain, closed)]:
         walk.tell(FlawKind.CHAIN, path, words)
     for path, words in (timestamps or {}).items():
         walk.tell(FlawKind.TIMESTAMP, path, words)
@@ -97,6 +100,16 @@ def verify(
     audit = Audit(now, sample is not None, len(chosen), walk.records, tuple(walk.flaws))
     audits.note(audit)
     return audit
+
+
+def _ends(chain: Chain, closed: Iterable[Closed]) -> Iterator[tuple[str, str]]:
+    """Manifests that are gone, or are others than the database noted: the chain tells all of them but its last."""
+    for one in closed:
+        held = chain.digests.get(one.path)
+        if held is None:
+            yield one.path, f"the database noted this manifest on {one.at:%Y-%m-%d}, and it is not there"
+        elif held and held != one.sha256:  # one that cannot be read was told
+            yield one.path, f"it is not the manifest that the database noted on {one.at:%Y-%m-%d}"
 
 
 def _chosen(path: str, now: datetime, sample: float | None) -> bool:
