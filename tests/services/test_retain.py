@@ -130,7 +130,9 @@ def test_what_was_removed_is_noted_beside_the_snapshots_with_its_digest(kept: Ke
         kept.version("thread", days)
     kept.retain(versions_s=YEAR_S, apply=True)
     noted = removed(kept.store)
-    assert len(noted) == 3 and set(noted.values()) == {"versions older than [retain] allows"}
+    assert len(noted) == 3 and set(noted.values()) == {"snapshots/_removed/20261020T030300Z.0.txt"}
+    [note] = set(noted.values())
+    assert kept.store.get(note).decode().startswith("# versions older than [retain] allows\n")
     manifest = Manifests(kept.store).close(NOW + timedelta(days=1))
     assert manifest is not None and "_removed/20261020T030300Z.0.txt" in kept.store.get(manifest).decode()
 

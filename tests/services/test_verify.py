@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -154,7 +156,7 @@ def test_a_manifest_that_is_gone_breaks_the_chain(archive: Archive) -> None:
 def closed(archive: Archive) -> Archive:
     """As a day's end leaves it: the database has noted the newest manifest, too."""
     newest = names(archive.store, "_manifest/*.sha256")[-1]
-    Audits(archive.engine).note_closed({newest: sha256_of(archive.store, newest)}, START + timedelta(days=4))
+    Audits(archive.engine).note_files({newest: sha256_of(archive.store, newest)}, START + timedelta(days=4))
     return archive
 
 
@@ -187,7 +189,7 @@ def test_a_timestamp_without_its_manifest_is_told(archive: Archive) -> None:
 def test_a_note_of_a_days_end_is_no_verification(closed: Archive) -> None:
     audits = Audits(closed.engine)
     assert audits.last() is None and audits.whole() == []
-    assert [one.path for one in audits.closed()] == names(closed.store, "_manifest/*.sha256")
+    assert [one.path for one in audits.noted()] == names(closed.store, "_manifest/*.sha256")
 
 
 def test_a_snapshot_that_no_row_knows_is_an_orphan(archive: Archive) -> None:
@@ -219,7 +221,8 @@ def test_a_row_that_says_something_else_than_its_file_is_told(archive: Archive) 
     with archive.engine.begin() as c:
         c.execute(text("DROP TRIGGER guard_versions_update"))
         c.execute(text("UPDATE versions SET \"offset\" = 7 WHERE source = 'q'"))
-    [flaw] = archive.flaws()
+    guards, flaw = archive.flaws()
+    assert "guards on versions were missing" in guards.words
     assert flaw.kind is FlawKind.ROW and "of q is not where or what its row says" in flaw.words
 
 
@@ -230,6 +233,121 @@ def test_a_sample_looks_at_a_part_and_at_another_part_the_next_day(archive: Arch
     looked = [archive.audit(LATER + timedelta(days=n), sample=0.3) for n in range(2)]
     assert all(0 < one.files < whole / 2 and one.sample for one in looked)
     assert archive.audit(LATER, sample=0.3).files == looked[0].files
+
+
+def open_day(archive: Archive) -> None:
+    """As before the day's end: nothing vouches for its files but the rows."""
+    archive.store.delete(names(archive.store, "_manifest/*"))
+    with archive.engine.begin() as c:
+        c.execute(text("DROP TRIGGER guard_audits_delete"))
+        c.execute(text("DELETE FROM audits"))
+        database.install_guards(c)
+
+
+@pytest.mark.parametrize("pattern", ["q/2026/*.json", "q/2026/*.md", "q/2026/*.warc.gz"])
+def test_a_file_of_the_day_that_runs_is_missed_when_a_row_relies_on_it(archive: Archive, pattern: str) -> None:
+    open_day(archive)
+    assert archive.flaws(START + timedelta(days=2)) == []
+    path = archive.file(pattern)
+    archive.store.delete([path])
+    assert (FlawKind.MISSING, path) in {(f.kind, f.path) for f in archive.flaws(START + timedelta(days=2))}
+
+
+def test_evidence_of_a_refusal_is_missed_when_a_row_names_it(tmp_path: Path) -> None:
+    watch = Watch(tmp_path)
+    with serving() as site:
+        rows = row("p", site.url("/p"))
+        site.pages["/p"] = page("Just a moment...", "<p>Checking your browser before accessing the site.</p>")
+        line = watch.passes(rows, START)["p"]
+    assert not line["accessed"]
+    archive = Archive(tmp_path, watch.store)
+    [path] = names(archive.store, "_refused/p/*.warc.gz")
+    assert archive.flaws(START) == []
+    archive.store.delete([path])
+    assert [(f.kind, f.path) for f in archive.flaws(START)] == [(FlawKind.MISSING, path)]
+    archive.engine.dispose()
+
+
+def forged_note(archive: Archive, path: str) -> str:
+    stem = path.removeprefix("snapshots/")
+    note = f"# versions older than [retain] allows\n{sha256_of(archive.store, path)}  {stem}\n"
+    archive.store.put("snapshots/_removed/20261024T030000Z.0.txt", note.encode())
+    archive.store.delete([path])
+    return path
+
+
+@pytest.mark.parametrize("pattern", ["q/2026/*.warc.gz", "q/2026/*.json", "q/2026/*.md"])
+def test_a_forged_note_of_a_removal_hides_nothing(archive: Archive, pattern: str) -> None:
+    path = forged_note(archive, archive.file(pattern))
+    [flaw] = [f for f in archive.flaws() if f.kind is FlawKind.MISSING and f.path == path]
+    assert "20261024T030000Z.0.txt says that it was removed, and no row of the database knows that note" in flaw.words
+
+
+def test_a_note_of_a_removal_that_was_altered_or_taken_away_is_told(archive: Archive) -> None:
+    path, other = archive.file("q/2026/*.warc.gz"), archive.file("p/2026/*.warc.gz")
+    keeping = Retention(archive.engine, archive.store)
+    keeping.note_dropped([v.id for v in keeping.versions() if v.path == path], "a rule", LATER)
+    keeping.remove([path], LATER, "a rule")
+    [note] = names(archive.store, "_removed/*")
+    before = archive.store.get(note)
+    archive.write(note, before.decode() + f"{'0' * 64}  {other.removeprefix('snapshots/')}\n")
+    assert (FlawKind.ALTERED, note) in {(f.kind, f.path) for f in archive.flaws()}
+    archive.store.delete([note])
+    told = {(f.kind, f.path) for f in archive.flaws()}
+    assert {(FlawKind.MISSING, note), (FlawKind.MISSING, path)} <= told
+
+
+def test_a_database_that_was_made_again_believes_the_notes_that_are_there(archive: Archive) -> None:
+    path = archive.file("q/2026/*.warc.gz")
+    keeping = Retention(archive.engine, archive.store)
+    keeping.note_dropped([v.id for v in keeping.versions() if v.path == path], "a rule", LATER)
+    keeping.remove([path], LATER, "a rule")
+    with archive.engine.begin() as c:
+        c.execute(text("DROP TRIGGER guard_audits_delete"))
+        c.execute(text("DELETE FROM audits"))
+        database.install_guards(c)
+    assert [f for f in archive.flaws() if f.kind is not FlawKind.DANGLING] == []
+
+
+def test_guards_that_were_missing_are_told_until_everything_was_verified_once(made: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(made, tmp_path / "archive")
+    archive = Archive(folder, FolderStore(folder))
+    with archive.engine.begin() as c:
+        c.execute(text("DROP TRIGGER guard_checks_update"))
+        c.execute(text("CREATE TRIGGER guard_checks_update BEFORE UPDATE ON checks BEGIN SELECT 1; END"))
+    assert "no append-only guard on checks" in str(database.check(archive.engine))
+    database.upgrade(archive.engine)  # as every command does
+    assert database.check(archive.engine) is None
+    audits = Audits(archive.engine)
+    assert audits.last() is None or audits.last()[1] == 0
+    assert ["checks"] in [gap.tables for gap in audits.gaps()]
+    assert any("guards on checks were missing" in f.words for f in archive.flaws())
+    assert archive.flaws() == []
+    archive.engine.dispose()
+
+
+@pytest.mark.parametrize("harm_to", ["pages", "time", "json"])
+def test_a_damaged_database_is_one_sentence(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], harm_to: str
+) -> None:
+    folder = shutil.copytree(made, tmp_path / "archive")
+    path = folder / "sourcewatch.db"
+    with closing(sqlite3.connect(path)) as c:
+        if harm_to == "pages":
+            c.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        else:
+            c.execute("DROP TRIGGER guard_versions_update")
+            c.execute("DROP TRIGGER guard_audits_update")
+            c.execute("UPDATE audits SET at = 'never'" if harm_to == "time" else "UPDATE audits SET facts = '{'")
+            c.commit()
+    if harm_to == "pages":
+        data = bytearray(path.read_bytes())
+        for place in range(4096 * 3, len(data), 4096):  # the head of each page beyond the schema
+            data[place : place + 12] = b"\xff" * 12
+        path.write_bytes(data)
+    assert command(folder, "verify") == 4
+    err = capsys.readouterr().err
+    assert err.startswith("sourcewatch: the database") and err.count("\n") == 1
 
 
 def test_what_retention_removed_is_not_missed(archive: Archive) -> None:
@@ -255,17 +373,20 @@ def test_a_text_that_no_manifest_names_yet_is_compared_with_the_facts_beside_it(
     assert flaw.kind is FlawKind.ALTERED and flaw.path == text_file
 
 
-def test_the_command_tells_flaws_and_ends_with_four(archive: Archive, capsys: pytest.CaptureFixture[str]) -> None:
-    def command(*words: str) -> int:
-        with pytest.raises(SystemExit) as end, pytest.MonkeyPatch.context() as patch:
-            patch.setattr("sys.argv", ["sourcewatch", "--config", str(archive.folder / "sources.toml"), *words])
-            main()
-        return int(str(end.value.code))
+def command(folder: Path, *words: str) -> int:
+    with pytest.raises(SystemExit) as end, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["sourcewatch", "--config", str(folder / "sources.toml"), *words])
+        main()
+    return int(str(end.value.code))
 
-    assert command("verify") == 0 and "no flaw" in capsys.readouterr().out
+
+def test_the_command_tells_flaws_and_ends_with_four(archive: Archive, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = archive.folder
+    assert command(folder, "verify") == 0 and "no flaw" in capsys.readouterr().out
     archive.write(archive.file("q/2026/*.md"), "forged")
-    assert command("verify") == 4
+    assert command(folder, "verify") == 4
     said = capsys.readouterr().out
     assert ".md: altered: its bytes are not those that the manifest of 2026-10-20 vouches for (good on" in said
-    assert command("verify", "--json") == 4 and json.loads(capsys.readouterr().out)["flaws"][0]["kind"] == "altered"
-    assert command("verify", "--sample", "lots") == 2
+    assert command(folder, "verify", "--json") == 4
+    assert json.loads(capsys.readouterr().out)["flaws"][0]["kind"] == "altered"
+    assert command(folder, "verify", "--sample", "lots") == 2

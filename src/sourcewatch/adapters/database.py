@@ -6,16 +6,17 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event, inspect, text
+from sqlalchemy import Connection, Engine, Table, create_engine, event, insert, inspect, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, NoSuchModuleError, OperationalError
 
 from ..domain.errors import StorageError
-from .tables import FACTS
+from .tables import FACTS, audits
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -109,12 +110,16 @@ def _config(connection: Connection | None = None) -> Config:
 def upgrade(engine: Engine) -> None:
     """Bring the schema to the newest revision and (re)install the guards. Raises StorageError, changing nothing."""
     with storage("opening it"), engine.begin() as connection:
-        if current_revision(connection) == HEAD and _guarded(connection):
+        if current_revision(connection) == HEAD and not unguarded(connection):
             return
         _alone(connection)
         current = current_revision(connection)  # by whoever was here before us, perhaps
-        if current == HEAD and _guarded(connection):
+        missing = unguarded(connection)
+        if current == HEAD and not missing:
             return
+        if current == HEAD:  # whoever took them away may have altered what they guarded: `verify` tells it
+            note = {"at": datetime.now(UTC), "sample": True, "files": 0, "records": 0, "faults": len(missing)}
+            connection.execute(insert(audits).values(**note, facts={"unguarded": missing, "paths": []}))
         if current is not None and not _knows(current):
             raise StorageError(
                 f"the database has schema {current}, made by a newer sourcewatch; this one knows up to {HEAD}. "
@@ -156,7 +161,7 @@ def check(engine: Engine) -> str | None:
             command.check(_config(connection))
         except CommandError as error:
             return str(error)
-        missing = [t for t in FACTS if not _guards_of(connection, t)]
+        missing = unguarded(connection)
         return f"no append-only guard on {', '.join(missing)}" if missing else None
 
 
@@ -176,16 +181,24 @@ def _knows(revision: str) -> bool:
         return False
 
 
-def _guarded(connection: Connection) -> bool:
-    return all(_guards_of(connection, table) for table in FACTS)
-
-
-def _guards_of(connection: Connection, table: str) -> bool:
+def unguarded(connection: Connection) -> list[str]:
+    """The tables of facts that lack one of their append-only guards, or have one that is switched off."""
     found = {
-        "sqlite": "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :t AND name LIKE 'guard_%'",
-        "postgresql": "SELECT count(*) FROM pg_trigger WHERE tgrelid = to_regclass(:t) AND tgname LIKE 'guard_%'",
+        "sqlite": "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :t"
+        " AND name IN ('guard_' || :t || '_update', 'guard_' || :t || '_delete') AND sql LIKE '%append-only%'",
+        "postgresql": "SELECT count(*) FROM pg_trigger WHERE tgrelid = to_regclass(:t) AND tgenabled <> 'D'"
+        " AND tgname IN ('guard_' || :t || '_update', 'guard_' || :t || '_delete')",
     }[connection.dialect.name]
-    return int(connection.execute(text(found), {"t": table}).scalar() or 0) >= 2
+    return [t for t in FACTS if int(connection.execute(text(found), {"t": t}).scalar() or 0) < 2]
+
+
+def damage(engine: Engine) -> str:
+    """What SQLite finds wrong with its own file, or "": every page is read. PostgreSQL looks after itself."""
+    if engine.dialect.name != "sqlite":
+        return ""
+    with storage("looking whether it is sound"), engine.connect() as connection:
+        found = [str(row[0]) for row in connection.execute(text("PRAGMA quick_check(1)"))]
+    return "" if found == ["ok"] else "; ".join(" ".join(words.split()) for words in found)
 
 
 def install_guards(connection: Connection) -> None:

@@ -48,7 +48,7 @@ class Evidence:
         return found if isinstance(found, dict) else None
 
     def removed(self) -> dict[str, str]:
-        """Paths that retention removed, and why."""
+        """Paths that a note says were removed, and which note."""
         return retention.removed(self._store)
 
     def vouched(self) -> Chain:

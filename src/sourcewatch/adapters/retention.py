@@ -6,6 +6,7 @@ vouches for: what was removed on purpose can be told from what was lost, without
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import count
@@ -16,6 +17,7 @@ from sqlalchemy import Engine, and_, delete, exists, func, insert, or_, select
 from ..domain.errors import UnreadableError
 from ..domain.retention import CheckRule, KeptVersion
 from . import tables as t
+from .audits import note_files
 from .database import storage
 from .manifest import day_of, sha256_of
 from .months import Months
@@ -120,7 +122,9 @@ class Retention:
         named = (f"{sha256_of(self._store, f.name)}  {f.name.removeprefix(f'{FOLDER}/')}" for f in files)
         note = ("\n".join([f"# {words}", *named]) + "\n").encode()
         stamp = f"{REMOVED}/{now:%Y%m%dT%H%M%SZ}"
-        next(number for number in count() if self._store.put(f"{stamp}.{number}.txt", note))
+        path = next(name for number in count() if self._store.put(name := f"{stamp}.{number}.txt", note))
+        with storage("noting what is removed"), self._engine.begin() as c:
+            note_files(c, {path: hashlib.sha256(note).hexdigest()}, now)  # a note that no row knows removed nothing
         self._store.delete(found.name for found in files)
         return len(files), sum(found.size_bytes for found in files)
 
@@ -133,16 +137,21 @@ class Retention:
         return [found for name in names if (found := self._store.find(name)) is not None]
 
 
+def notes(store: Store) -> list[str]:
+    """The notes of all removals."""
+    return [found.name for found in store.list(REMOVED) if found.name.endswith(".txt")]
+
+
 def removed(store: Store) -> dict[str, str]:
-    """Every path that retention removed, and why. Raises StorageError."""
+    """Every path that a note says was removed, and which note. Raises StorageError."""
     found: dict[str, str] = {}
-    for name in (f.name for f in store.list(REMOVED) if f.name.endswith(".txt")):
+    for name in notes(store):
         try:
-            head, *lines = store.get(name).decode("utf-8").splitlines()
+            lines = store.get(name).decode("utf-8").splitlines()
         except ValueError as error:
             raise UnreadableError(f"{store.shown(name)} cannot be read: {error}") from error
-        for line in lines:
-            found[f"{FOLDER}/{line.partition('  ')[2]}"] = head.removeprefix("# ")
+        for line in lines[1:]:
+            found[f"{FOLDER}/{line.partition('  ')[2]}"] = name
     return found
 
 

@@ -75,9 +75,9 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
-    """A manifest as the database noted it at *at*: its *sha256* (hex) when its day was closed, or when the database
-    first met it."""
+class Noted:
+    """A manifest or a note of a removal as the database noted it at *at*: its *sha256* (hex) when it was written, or
+    when the database first met it."""
 
     path: str
     sha256: str
@@ -95,3 +95,11 @@ class Place:
     body_sha256: str
     text_sha256: str
     dropped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """The append-only guards of *tables* were found missing at *at*, and put back."""
+
+    tables: Sequence[str]
+    at: datetime

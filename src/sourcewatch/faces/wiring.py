@@ -277,6 +277,10 @@ def verify(house: House, at: datetime, sample: float | None = None) -> Audit:
     from ..adapters.manifest import Manifests
     from ..services import verify as service
 
+    if sample is None and (damage := database_damage(house.database_url)):
+        raise StorageError(
+            f"the database is damaged: {damage}; put a copy back, or make it again: `sourcewatch rebuild`"
+        )
     wrong = {}
     if house.settings.proof.tsa_ca:
         manifests = Manifests(house.store)
@@ -349,16 +353,17 @@ def close_days(house: House, at: datetime) -> list[str]:
 
     An authority that gave no token is asked again the next time. Raises StorageError.
     """
-    from ..adapters import manifest, timestamps, tls
+    from ..adapters import manifest, retention, timestamps, tls
     from ..adapters.manifest import Manifests
 
     house.retention.make_room(at)
     proof, manifests = house.settings.proof, Manifests(house.store)
     failed: list[str] = []
     closed = manifests.close(at)
-    noted = {one.path for one in house.audits.closed()}
-    unknown = [path for day in manifests.days() if (path := manifests.path(day)) not in noted]
-    house.audits.note_closed({path: manifest.sha256_of(house.store, path) for path in unknown}, at)
+    known = {one.path for one in house.audits.noted()}
+    new = [path for day in manifests.days() if (path := manifests.path(day)) not in known]
+    new += [] if known else retention.notes(house.store)  # a database that was made again meets them now
+    house.audits.note_files({path: manifest.sha256_of(house.store, path) for path in new}, at)
     if closed is not None and proof.hook:
         with house.store.as_file(closed) as file:
             failed += filter(None, [timestamps.hook(proof.hook, file)])
@@ -411,6 +416,17 @@ def copy_database(house: House, to: str, storage: str, told: Callable[[str], Non
             source.dispose()
             target.dispose()
     return f"{database.shown(url)}: {rows} rows{files}, each compared"
+
+
+def database_damage(url: str) -> str:
+    """What is wrong with the database's own file, or "". Raises StorageError."""
+    from ..adapters import database
+
+    engine = database.open_engine(url)
+    try:
+        return database.damage(engine)
+    finally:
+        engine.dispose()
 
 
 def schema_fault(url: str) -> str | None:

@@ -3,14 +3,17 @@ chain, and rows against files. What is wrong is said with where and since when; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from hashlib import sha256
 from typing import Any, Protocol
 
-from ..domain.audit import Audit, Chain, Closed, Flaw, FlawKind, Inspected, Place, Vouched
+from ..domain.audit import Audit, Chain, Flaw, FlawKind, Gap, Inspected, Noted, Place, Vouched
 
+DATABASE = "the database"
+MANIFESTS = "snapshots/_manifest/"
+REFUSED = "snapshots/_refused/"
 UNNAMED_AFTER = timedelta(days=2)  # today's files are named tomorrow; a day of rest is no flaw
 
 
@@ -33,7 +36,9 @@ class Audits(Protocol):
 
     def places(self) -> Iterable[Place]: ...
     def note(self, audit: Audit) -> None: ...
-    def closed(self) -> Sequence[Closed]: ...
+    def noted(self) -> Sequence[Noted]: ...
+    def gaps(self) -> Sequence[Gap]: ...
+    def evidence(self) -> Collection[str]: ...
     def whole(self) -> Sequence[tuple[datetime, frozenset[str]]]: ...
 
 
@@ -46,11 +51,21 @@ class _Walk:
     """What a verification has seen so far."""
 
     evidence: Evidence
+    now: datetime
     vouched: Mapping[str, Vouched]
     good: Sequence[tuple[datetime, frozenset[str]]]
     flaws: list[Flaw] = field(default_factory=list)
     inspected: dict[str, Inspected] = field(default_factory=dict)
     records: int = 0
+    there: Collection[str] = ()
+    forged: Mapping[str, str] = field(default_factory=dict)
+
+    def missing(self, path: str, words: str) -> None:
+        """Tell it once, and of a note that only claims that it was removed."""
+        if (note := self.forged.get(path)) is not None:
+            words += f"; {note} says that it was removed, and no row of the database knows that note"
+        if not any(flaw.path == path and flaw.kind is FlawKind.MISSING for flaw in self.flaws):
+            self.tell(FlawKind.MISSING, path, words)
 
     def tell(self, kind: FlawKind, path: str, words: str) -> None:
         at = self.evidence.changed_at(path)
@@ -61,7 +76,7 @@ class _Walk:
         named = self.vouched.get(path)
         moments = [datetime.combine(named.day, time(), UTC)] if named else []
         moments += [at for at, bad in self.good if path not in bad and (not named or at.date() > named.day)]
-        return max(moments, default=None)
+        return max((at for at in moments if at <= self.now), default=None)
 
 
 def verify(
@@ -76,24 +91,29 @@ def verify(
 
     *timestamps*: what is wrong with the manifests' tokens, as the caller found it. The audit is noted in the ledger.
     """
-    closed = audits.closed()  # before the manifests: what is closed meanwhile is asked about the next time
+    gaps, noted = audits.gaps(), audits.noted()  # before the files: what is written meanwhile is no flaw
     chain = evidence.vouched()
     vouched = chain.files
-    walk = _Walk(evidence, vouched, audits.whole())
-    for path, words in [*chain.breaks, *_ends(chain, closed)]:
+    walk = _Walk(evidence, now, vouched, audits.whole())
+    for gap in gaps:
+        words = f"the append-only guards on {', '.join(gap.tables)} were missing on {gap.at:%Y-%m-%dT%H:%M:%SZ}"
+        walk.tell(FlawKind.ROW, DATABASE, f"{words}: rows may be others than were written")
+    for path, words in [*chain.breaks, *_ends(chain, noted)]:
         walk.tell(FlawKind.CHAIN, path, words)
     for path, words in (timestamps or {}).items():
         walk.tell(FlawKind.TIMESTAMP, path, words)
-    places = list(audits.places())
-    removed = evidence.removed()
-    there = set(evidence.files())
+    places, refusals = list(audits.places()), audits.evidence() if sample is None else ()
+    removed = _removed(walk, noted)
+    there = walk.there = set(evidence.files())
     chosen = [p for p in sorted(there | vouched.keys()) if _chosen(p, now, sample)]
     for path in chosen:
         if path in there:
             _file(walk, path, now)
         elif path not in removed:
-            walk.tell(FlawKind.MISSING, path, "the manifest names it, and it is not there")
-    _rows(walk, places, there)
+            walk.missing(path, "the manifest names it, and it is not there")
+    _rows(walk, places, there, removed)
+    for path in sorted(set(refusals) - there - removed):
+        walk.missing(path, "a check's row names it as evidence, and it is not there")
     if sample is None:
         _orphans(walk, places, there, audits)
     _revisits(walk)
@@ -102,9 +122,26 @@ def verify(
     return audit
 
 
-def _ends(chain: Chain, closed: Iterable[Closed]) -> Iterator[tuple[str, str]]:
+def _removed(walk: _Walk, noted: Sequence[Noted]) -> set[str]:
+    """Paths that retention removed. A note of a removal that the database does not know as it stands removed nothing;
+    where the database has noted nothing yet, as after a rebuild, all of them are believed."""
+    known = {one.path: one.sha256 for one in reversed(noted)}
+    found = walk.evidence.removed()
+    forged = {note for note in set(found.values()) if known and known.get(note) != walk.evidence.sha256(note)}
+    for path in sorted(note for note in forged if note in known):
+        walk.tell(FlawKind.ALTERED, path, "it is not the note of a removal that the database noted")
+    for path in sorted(known):
+        if not path.startswith(MANIFESTS) and not walk.evidence.exists(path):
+            walk.missing(path, "the database noted this removal, and its note is not there")
+    walk.forged = {path: note for path, note in found.items() if note in forged}
+    return set(found) - set(walk.forged)
+
+
+def _ends(chain: Chain, noted: Iterable[Noted]) -> Iterator[tuple[str, str]]:
     """Manifests that are gone, or are others than the database noted: the chain tells all of them but its last."""
-    for one in closed:
+    for one in noted:
+        if not one.path.startswith(MANIFESTS):
+            continue
         held = chain.digests.get(one.path)
         if held is None:
             yield one.path, f"the database noted this manifest on {one.at:%Y-%m-%d}, and it is not there"
@@ -143,19 +180,29 @@ def _sidecar(walk: _Walk, path: str) -> None:
         return
     text = path.removesuffix(".json") + ".md"
     wanted = str(meta.get("text_sha256", "")).removeprefix("sha256:")
-    vouched = text in walk.vouched  # then its bytes are compared with the manifest
-    if wanted and not vouched and walk.evidence.exists(text) and walk.evidence.sha256(text) != wanted:
+    if not wanted or text in walk.vouched:  # then its bytes are compared with the manifest
+        return
+    if text not in walk.there:
+        if meta.get("kind") == "page" and (meta.get("changed") or path.startswith(REFUSED)):
+            walk.missing(text, "the facts beside it name a text, and it is not there")
+    elif walk.evidence.sha256(text) != wanted:
         walk.tell(FlawKind.ALTERED, text, "its text is not the one that the facts beside it name")
 
 
-def _rows(walk: _Walk, places: Sequence[Place], there: set[str]) -> None:
-    """Each version's row against its file."""
+def _rows(walk: _Walk, places: Sequence[Place], there: set[str], removed: Collection[str]) -> None:
+    """Each version's row against its file, and what lies beside it. Of one that was dropped a note must tell."""
     for place in places:
+        facts = f"{place.path.removesuffix('.warc.gz')}.json"
         if place.dropped:
+            if place.path not in there and place.path not in removed:
+                walk.missing(
+                    place.path, f"a row says that this version of {place.source} was dropped, and no note does"
+                )
             continue
+        if facts not in there:
+            walk.missing(facts, f"the facts beside a version of {place.source} should lie here")
         if place.path not in there:
-            if place.path not in walk.vouched:  # else it was told above
-                walk.tell(FlawKind.MISSING, place.path, f"a version of {place.source} should lie here")
+            walk.missing(place.path, f"a version of {place.source} should lie here")
         elif (found := walk.inspected.get(place.path)) is not None and not found.faults:  # a damaged one was told above
             held = found.responses.get(place.record_id)
             if held is None:
@@ -167,7 +214,7 @@ def _rows(walk: _Walk, places: Sequence[Place], there: set[str]) -> None:
 
 def _orphans(walk: _Walk, places: Sequence[Place], there: set[str], audits: Audits) -> None:
     """Each snapshot's file against the rows."""
-    others = ("snapshots/_refused/", "snapshots/_checks/")
+    others = (REFUSED, "snapshots/_checks/")
     captures = {path for path in there if path.endswith(".warc.gz") and not path.startswith(others)}
     if unknown := captures - {place.path for place in places}:
         unknown -= {place.path for place in audits.places()}  # what was kept meanwhile has its row by now
