@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from databases import Server
 from sourcewatch.adapters import database
 from sourcewatch.adapters.exclusive import Exclusive
 from sourcewatch.domain.kept import WorkerRow
-from sourcewatch.faces import crowd
+from sourcewatch.faces import crowd, wiring
+from sourcewatch.faces.jobs import jobs
 from swarm import Fleet, Swarm, count, swarming, until, write_sources
 
 CHECKS = "SELECT count(*) FROM checks"
@@ -172,6 +174,37 @@ def test_a_leader_that_is_frozen_is_followed_by_another(server: Engine, tmp_path
         until(lambda: count(server, f"SELECT count(*) FROM ({leads}) l WHERE id <> '{first}'") == 1)
         frozen.send_signal(signal.SIGCONT)
         until(lambda: "leads no more" in fleet.logs())
+
+
+KILLED_BETWEEN = """
+import os, signal
+from sourcewatch.adapters.ledger import Ledger
+Ledger.keep = lambda self, run, groups: os.kill(os.getpid(), signal.SIGKILL)
+from sourcewatch.faces.cli import main
+main()
+"""
+
+
+def test_a_snapshot_whose_worker_was_killed_before_its_row_is_told_and_brought_in(
+    server: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with swarming(1, 0.01) as swarm, Fleet(write_sources(tmp_path, swarm, 1), address(server)) as fleet:
+        options = ["--config", str(fleet.config), "worker", "--concurrency=1"]
+        environ = {**os.environ, wiring.DATABASE_VARIABLE: fleet.url}
+        killed = subprocess.run([sys.executable, "-c", KILLED_BETWEEN, *options], env=environ, check=False, timeout=60)
+        assert killed.returncode == -signal.SIGKILL
+        [orphan] = tmp_path.glob("snapshots/s00000/*/*.warc.gz")
+        assert count(server, CHECKS) == 0
+        with wiring.open_house(fleet.config, None, environ) as house:
+            [job] = [job for job in jobs(house.settings) if job.name == "strays" and not job.of_web]
+            assert job.call(house) == (), "its row may still be on its way"
+            later = datetime.now(UTC) + timedelta(hours=2)
+            monkeypatch.setattr(wiring, "now", lambda: later)
+            [told] = job.call(house)
+        assert f"1 snapshots have no row, such as {orphan.relative_to(tmp_path)}; stop the workers" in told
+        fleet.ask("rebuild")
+        assert count(server, "SELECT count(*) FROM versions") == 1
+        fleet.ask("verify")
 
 
 def free_port() -> int:

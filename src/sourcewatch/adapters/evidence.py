@@ -93,9 +93,10 @@ def _chain_faults(manifests: Sequence[manifest.Manifest], digests: Mapping[str, 
     """(path, sentence) for each that is not chained to one of the others, alone. In the order of their writing, not of
     their days: a clock may have been ahead."""
     claimed: dict[str, str] = {}
+    first = next((one for one in manifests if one.before is None), None)
     for one in manifests:
         if one.before is None:
-            if one is not manifests[0]:
+            if one is not first:
                 yield one.path, "it is not chained to the manifest before it"
             continue
         name, wanted = one.before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ from sqlalchemy import Connection, Engine, Row, false, func, insert, or_, select
 from ..domain.incident import Case, Incident, Settle
 from ..domain.kept import HAND
 from ..domain.source import SourceKind
+from ..domain.standing import CLOCKS_APART
 from . import tables as t
 from .database import SETTLING, one_at_a_time, storage
 from .outbox import post
@@ -30,7 +32,7 @@ def settle_run(c: Connection, run: int, now: datetime, settle: Settle) -> None:
     """
     one_at_a_time(c, SETTLING)  # workers' runs may end at once: a failure is told by one of them
     for source in sorted(_concerned(c, run)):
-        settlement = settle(_case(c, source), now)
+        settlement = settle(_case(c, source, now), now)
         for incident in settlement.incidents:
             _write(c, incident)
         post(c, settlement.messages)
@@ -74,20 +76,24 @@ def _over(run: Row[Any], at_end_of: Row[Any]) -> bool:
     return bool(alone or at_end_of.ended_at - run.started_at > PATIENCE)
 
 
-def _case(c: Connection, source: str) -> Case:
+def _case(c: Connection, source: str, now: datetime) -> Case:
     """What is to be judged: all rows from the last access on, and all after the incident was last updated.
 
-    What a person read ends no incident: the machine still cannot read the source.
+    What a person read ends no incident: the machine still cannot read the source. What is dated after *now* was written
+    while the clock was ahead: it stands in nobody's way.
     """
     k, s, i = t.checks.c, t.sources.c, t.incidents.c
     row = c.execute(select(s.kind, s.retired_at).where(s.id == source)).one()
     found = c.execute(select(t.incidents).where(i.source == source, i.closed_at.is_(None))).first()
     incident = _incident(found) if found is not None else None
-    own = SPANS.join(t.sources, s.id == k.source).where(k.source == source, k.by_hand.is_(False), OWN_ADDRESS)
+    if incident is not None and incident.updated_at > now + CLOCKS_APART:
+        incident = replace(incident, updated_at=_before(c, source, now) or now)
+    by_now = k.last_at <= now + CLOCKS_APART
+    own = SPANS.join(t.sources, s.id == k.source).where(k.source == source, k.by_hand.is_(False), OWN_ADDRESS, by_now)
     last = c.execute(
         select(func.max(k.last_at))
         .join(t.sources, s.id == k.source)
-        .where(k.source == source, k.accessed.is_(True), k.by_hand.is_(False), OWN_ADDRESS)
+        .where(k.source == source, k.accessed.is_(True), k.by_hand.is_(False), OWN_ADDRESS, by_now)
     ).scalar()
     new = k.last_at >= incident.updated_at if incident is not None else false()
     if incident is not None and incident.dead:  # no strike counts any more: of a long death only what is new is read
@@ -96,6 +102,13 @@ def _case(c: Connection, source: str) -> Case:
         own = own.where(or_(k.last_at >= last, new))
     spans = tuple(span_of(r) for r in c.execute(own))
     return Case(source, SourceKind(row.kind), incident, spans, row.retired_at is not None)
+
+
+def _before(c: Connection, source: str, now: datetime) -> datetime | None:
+    """The newest check before those that are dated in the future."""
+    k = t.checks.c
+    first = select(func.min(k.id)).where(k.source == source, k.last_at > now + CLOCKS_APART).scalar_subquery()
+    return c.execute(select(func.max(k.last_at)).where(k.source == source, k.id < first, k.last_at <= now)).scalar()
 
 
 def _write(c: Connection, incident: Incident) -> None:

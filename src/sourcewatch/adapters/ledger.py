@@ -30,7 +30,7 @@ from ..domain.incident import Settle
 from ..domain.kept import HAND, ChangeRow, Claim, Kept, Quoted, RunRow, VersionRow
 from ..domain.reading import Probe
 from ..domain.source import Source, SourceKind
-from ..domain.standing import Recall, Standing, standing
+from ..domain.standing import CLOCKS_APART, Recall, Standing, standing
 from ..domain.verdict import Verdict
 from . import tables as t
 from .change_rows import CHANGES, change_of
@@ -47,7 +47,6 @@ from .versions import VERSIONS, version_of
 PROBE_LASTS = timedelta(days=1)
 OVERLAP = timedelta(hours=1)  # no pass of a daemon lasts longer
 MOST_APART = timedelta(days=8)  # of two checks in one row: a week and its jitter
-CLOCKS_APART = timedelta(minutes=5)  # between machines that are set right
 
 
 class Ledger:
@@ -315,10 +314,10 @@ class Ledger:
 
     # -- remembering ------------------------------------------------------------------------------------------------
 
-    def recall(self, source: str) -> Recall:
-        """All that a check needs to know of a source beforehand, in one visit."""
+    def recall(self, source: str, now: datetime | None = None) -> Recall:
+        """All that a check needs to know of a source beforehand, in one visit. *now* as for `standing_of`."""
         with storage("remembering a source"), self._engine.connect() as c:
-            memory, tail = self._memory(c, source), self._tail(c, source)
+            memory, tail = self._memory(c, source), self._tail(c, source, now)
         own = [span for span in tail if not span.by_hand]
         return Recall(memory, max(own, key=lambda s: s.id, default=None), standing(tail))
 
@@ -373,14 +372,16 @@ class Ledger:
         with storage("reading checks"), self._engine.connect() as c:
             return [span_of(row) for row in c.execute(query)]
 
-    def standing_of(self, source: str) -> Standing:
-        """Where one source stands, folded from its last access and what came after it."""
+    def standing_of(self, source: str, now: datetime | None = None) -> Standing:
+        """Where one source stands, folded from its last access and what came after it; as `standings`, of *now*."""
         with storage("reading checks"), self._engine.connect() as c:
-            return standing(self._tail(c, source))
+            return standing(self._tail(c, source, now))
 
-    def _tail(self, c: Connection, source: str) -> list[Span]:
-        last = c.execute(_LAST_OWN_ACCESS, {"source": source}).scalar()
-        rows = c.execute(_TAIL, {"source": source, "since": last or datetime.min.replace(tzinfo=UTC)})
+    def _tail(self, c: Connection, source: str, now: datetime | None) -> list[Span]:
+        until = now + CLOCKS_APART if now is not None else datetime.max.replace(tzinfo=UTC)
+        last = c.execute(_LAST_OWN_ACCESS, {"source": source, "until": until}).scalar()
+        since = last or datetime.min.replace(tzinfo=UTC)
+        rows = c.execute(_TAIL, {"source": source, "since": since, "until": until})
         return [span_of(row) for row in rows]
 
     def standings(self, now: datetime) -> dict[str, Standing]:
@@ -407,15 +408,17 @@ class Ledger:
                 tails.setdefault(row.source, []).append(span_of(row))
             return {source: standing(spans) for source, spans in tails.items()}
 
-    def recovered_since(self, since: datetime) -> dict[str, Standing]:
-        """Sources whose last failure ended after *since*: their whole standing, folded from all their rows."""
+    def recovered_since(self, since: datetime, now: datetime | None = None) -> dict[str, Standing]:
+        """Sources whose last failure ended after *since*: their whole standing, folded from all their rows, but for
+        those from after *now*."""
+        until = now + CLOCKS_APART if now is not None else datetime.max.replace(tzinfo=UTC)
         k = t.checks.c
         with storage("reading checks"), self._engine.connect() as c:
             failing = select(k.source).where(k.accessed.is_(False)).distinct()
             ids = c.execute(
                 select(k.source).where(k.accessed.is_(True), k.first_at >= since, k.source.in_(failing)).distinct()
             )
-            found = {i: standing(self.spans(i)) for i in ids.scalars()}
+            found = {i: standing(s for s in self.spans(i) if s.last_at <= until) for i in ids.scalars()}
         return {i: s for i, s in found.items() if s.recovered_at is not None and s.recovered_at >= since}
 
     def versions(self, source: str) -> list[VersionRow]:
@@ -450,11 +453,17 @@ class Ledger:
         with storage("reading changes"), self._engine.connect() as c:
             return [change_of(row) for row in c.execute(query)]
 
-    def newest_sightings(self) -> dict[str, list[Quoted]]:
-        """For each source the sightings of its newest version, with when each quote last stood."""
+    def dated_ahead(self, now: datetime) -> int:
+        """How many rows of checks are dated after *now*: they were written while the clock was wrong."""
+        query = select(func.count()).select_from(t.checks).where(t.checks.c.last_at > now + CLOCKS_APART)
+        with storage("reading checks"), self._engine.connect() as c:
+            return int(c.execute(query).scalar_one())
+
+    def newest_sightings(self, now: datetime | None = None) -> dict[str, list[Quoted]]:
+        """For each source the sightings of its newest version, with when each quote last stood, by *now*."""
         with storage("reading sightings"), self._engine.connect() as c:
             newest = _newest_at_their_addresses()
-            stood = last_stood(c)
+            stood = last_stood(c, until=now + CLOCKS_APART if now is not None else None)
             found: dict[str, list[Quoted]] = {}
             for r in c.execute(select(t.sightings).where(t.sightings.c.version.in_(newest))):
                 sighting = sighting_of(r.quote, r.kind, r.score, r.facts)
@@ -527,11 +536,12 @@ _MEMORY = (
     .limit(1)
 )
 _OWN = SPANS.join(t.sources, t.sources.c.id == t.checks.c.source).where(t.checks.c.source == _SOURCE, OWN_ADDRESS)
-_TAIL = _OWN.where(t.checks.c.last_at >= bindparam("since"))
+_TAIL = _OWN.where(t.checks.c.last_at >= bindparam("since"), t.checks.c.last_at <= bindparam("until"))
 _LAST_OWN_ACCESS = (
     select(func.max(t.checks.c.last_at))
     .join(t.sources, t.sources.c.id == t.checks.c.source)
     .where(t.checks.c.source == _SOURCE, t.checks.c.accessed.is_(True), t.checks.c.by_hand.is_(False), OWN_ADDRESS)
+    .where(t.checks.c.last_at <= bindparam("until"))
 )
 
 

@@ -12,12 +12,14 @@ from sqlalchemy.dialects import postgresql, sqlite
 from ..domain.change import Edit, Significance, unpack_edits
 from ..domain.message import Backlog, Delivery, Message, MessageKind, News
 from ..domain.source import Source, SourceKind
+from ..domain.standing import CLOCKS_APART
 from . import tables as t
 from .cleaning import clean, clean_json
 from .database import storage
 
 TOLD = (Significance.QUOTE, Significance.FIGURES, Significance.TEXT)  # links and layout stay in the report
 LATELY = timedelta(days=30)  # older than that, nobody waits for a message any more
+FARTHEST = timedelta(days=8)  # a message waits for a weekly digest, or for the next try: no longer than that
 MOST_ERROR_CHARS = 300
 
 Recipient = tuple[str, str]
@@ -54,7 +56,10 @@ class Outbox:
         self._engine = engine
 
     def enrol(self, recipients: Sequence[Recipient], now: datetime) -> None:
-        """Who is new is told what comes from now on, not the past."""
+        """Who is new is told what comes from now on, not the past.
+
+        Who was enrolled while the clock was ahead is told what came since the last pass before that.
+        """
         with storage("enrolling editors"), self._engine.begin() as c:
             dialect = sqlite if c.dialect.name == "sqlite" else postgresql
             known = {(r.name, r.variable) for r in c.execute(select(t.editors))}
@@ -62,6 +67,8 @@ class Outbox:
                 if (name, variable) not in known:  # nor by another process meanwhile
                     row = dialect.insert(t.editors).values(name=name, variable=variable, since_at=now, digest_at=None)
                     c.execute(row.on_conflict_do_nothing(index_elements=["name", "variable"]))
+            ahead = t.editors.c.since_at > now + CLOCKS_APART
+            c.execute(update(t.editors).where(ahead).values(since_at=func.coalesce(_before_it_was_ahead(now), now)))
 
     def unassigned(self, recipient: Recipient, now: datetime) -> list[News]:
         """Messages since this recipient was enrolled of which nobody has decided yet whether it gets them."""
@@ -103,7 +110,8 @@ class Outbox:
         Whoever is killed before it notes the outcome has taken it in vain: it is due again then.
         """
         d = t.deliveries.c
-        due = and_(_of(recipient), d.digest.is_(digest), _WAITS, d.next_try_at <= now)
+        ahead = d.next_try_at > now + FARTHEST  # put there while the clock was ahead
+        due = and_(_of(recipient), d.digest.is_(digest), _WAITS, or_(d.next_try_at <= now, ahead))
         take = update(t.deliveries).where(due).values(next_try_at=until, attempts=d.attempts + 1)
         with storage("emptying the outbox"), self._engine.begin() as c:
             taken = {r.message: _delivery(r) for r in c.execute(take.returning(t.deliveries))}
@@ -135,11 +143,15 @@ class Outbox:
             c.execute(gone.values(given_up=True, attempts=0, why_not="no longer configured"))
 
     def begin_digest(self, recipient: Recipient, slot: datetime) -> bool:
-        """Whether the weekly digest of this time is this process's to send: said once, also to two that ask."""
+        """Whether the weekly digest of this time is this process's to send: said once, also to two that ask.
+
+        A digest of a time to come was sent while the clock was ahead; it stands in the way of none.
+        """
         e = t.editors.c
         name, variable = recipient
         last = func.coalesce(e.digest_at, e.since_at)
-        mine = update(t.editors).where(e.name == name, e.variable == variable, last < slot).values(digest_at=slot)
+        due = or_(last < slot, last > slot + FARTHEST)
+        mine = update(t.editors).where(e.name == name, e.variable == variable, due).values(digest_at=slot)
         with storage("emptying the outbox"), self._engine.begin() as c:
             return c.execute(mine).rowcount == 1
 
@@ -180,6 +192,13 @@ class Outbox:
             query = query.where(t.messages.c.at >= since)
         with storage("reading the outbox"), self._engine.connect() as c:
             return [_news(row, _edits(c, row)) for row in c.execute(query).all()]
+
+
+def _before_it_was_ahead(now: datetime) -> Any:
+    """When the last pass began before those that are dated in the future; NULL where there was none."""
+    r = t.runs.c
+    first = select(func.min(r.id)).where(r.started_at > now + CLOCKS_APART).scalar_subquery()
+    return select(func.max(r.started_at)).where(r.id < first, r.started_at <= now).scalar_subquery()
 
 
 _parents = t.sources.alias("parents")

@@ -32,7 +32,7 @@ def atom(report: Report, language: str | None = None) -> str:
     _text(feed, "id", tag)
     _text(feed, "title", f"{excerpt.plain(report.site.name)} · {v.say('report')}")
     newest = max((n.message.at for n in news), default=report.last_run_at or report.generated_at)
-    _text(feed, "updated", _z(newest))
+    _text(feed, "updated", _z(min(newest, report.generated_at)))  # a clock may have been ahead
     _text(Xml.SubElement(feed, f"{{{ATOM}}}author"), "name", "sourcewatch")
     if href := safe_href(report.site.url):
         Xml.SubElement(feed, f"{{{ATOM}}}link", rel="related", href=href)

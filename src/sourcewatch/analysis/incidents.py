@@ -11,12 +11,11 @@ from ..domain.check import Span
 from ..domain.incident import Case, Incident, Settlement
 from ..domain.message import Message, MessageKind
 from ..domain.source import SourceKind
-from ..domain.standing import Standing, standing
+from ..domain.standing import CLOCKS_APART, Standing, standing
 from ..domain.verdict import WORDS
 
 CONFIRMED = 2  # failing checks in a row: what is not about a quote waits for the next fetch to confirm it
 FLAPPING = timedelta(hours=24)  # who fails again so soon never recovered
-CLOCKS_APART = timedelta(minutes=5)  # between machines that are set right
 
 
 def settle(case: Case, now: datetime) -> Settlement:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ..domain.check import Span
+from ..domain.standing import CLOCKS_APART
 
 WIDTH, HEIGHT = 960, 56
 MOST_MARKS = 1_000
@@ -35,12 +36,13 @@ class Strip:
 
 
 def strip(spans: Sequence[Span], now: datetime) -> Strip | None:
-    """None before the first check. Void failures are none of the source's; they are left out."""
-    own = [s for s in spans if s.verdict.accessed or not s.void]
+    """None before the first check. Void failures are none of the source's, and what lies ahead was written while the
+    clock was wrong; they are left out."""
+    own = [s for s in spans if (s.verdict.accessed or not s.void) and s.last_at <= now + CLOCKS_APART]
     if not own:
         return None
     since = min(s.first_at for s in own)
-    until = max(now, max(s.last_at for s in own))
+    until = max(now, *(s.last_at for s in own))
     whole = (until - since).total_seconds() or 1.0
 
     def place(at: datetime) -> float:
@@ -55,7 +57,14 @@ def strip(spans: Sequence[Span], now: datetime) -> Strip | None:
     marks = [Mark(x, round(max(3.0, place(s.last_at) - x), 1), kind_of(s)) for s in shown for x in (place(s.first_at),)]
     marks.sort(key=lambda m: KINDS.index(m.kind) != 0)  # what is rarer lies above
     ticks = tuple((round(WIDTH * n / 4, 1), since + (until - since) * n / 4) for n in range(5))
-    return Strip(tuple(m for m in marks), ticks, counts, since, until, sum(s.n for s in spans) - sum(s.n for s in own))
+    return Strip(
+        tuple(m for m in marks),
+        ticks,
+        counts,
+        since,
+        until,
+        sum(s.n for s in spans if s.void and not s.verdict.accessed),
+    )
 
 
 def kind_of(span: Span) -> str:

@@ -36,13 +36,14 @@ class Flaw:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """One verification: of everything, or of a *sample*."""
+    """One verification: of everything, or of a *sample*. *notes* say what is to be known and is no flaw."""
 
     at: datetime
     sample: bool
     files: int
     records: int
     flaws: tuple[Flaw, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from .check import Memory, Span
 from .verdict import Verdict
 
+CLOCKS_APART = timedelta(minutes=5)  # between machines that are set right; what is dated later, a wrong clock wrote
 STRIKES_UNTIL_DEAD = 3
 DEAD_AFTER = timedelta(days=6)  # three failures on one bad afternoon are no death
 

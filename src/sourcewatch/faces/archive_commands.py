@@ -37,6 +37,8 @@ def verify(
             typer.echo(_line(flaw))
         more = len(audit.flaws) - MOST_SHOWN
         looked = f"{audit.files} files, {audit.records} records verified"
+        for note in audit.notes:
+            typer.echo(note)
         found = f"{len(audit.flaws)} flaws" if audit.flaws else "no flaw"
         typer.echo(f"{looked}: {found}" + (f" (the first {MOST_SHOWN} are shown)" if more > 0 else ""))
     return told(Exception("the archive is not what it was"), 4) if audit.flaws else 0
@@ -138,4 +140,5 @@ def _as_json(audit: Audit) -> dict[str, Any]:
         "files": audit.files,
         "records": audit.records,
         "flaws": flaws,
+        "notes": list(audit.notes),
     }

@@ -240,6 +240,8 @@ def status(json_: Annotated[bool, typer.Option("--json", help="The site's data a
         typer.echo(f"\n{shown.waiting(house.queue.due(now), now)}")
         if words := crowd.summary(wiring.workers(house)):
             typer.echo(words)
+        if words := wiring.ahead(house.ledger.dated_ahead(now)):
+            typer.echo(words)
     return 0
 
 
@@ -267,11 +269,11 @@ def why(id_: Annotated[str, typer.Argument(metavar="ID")]) -> int:
     from ..analysis.drift import drift
     from ..domain.change import Sighting, SightingKind, unpack_edits, unpack_picture
     from ..domain.document import unpack
-    from . import shown
+    from . import shown, wiring
 
     with opened() as house:
         source = source_of(house, id_)
-        last = house.ledger.recall(source.id).last
+        last = house.ledger.recall(source.id, wiring.now()).last
         if last is None:
             never = "" if source.url or source.parent else "; it has no address (unlocated), so it is never fetched"
             typer.echo(f"{source.id}: not checked yet{never}")

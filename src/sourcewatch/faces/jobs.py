@@ -26,6 +26,7 @@ def jobs(settings: Settings) -> list[Job]:
         Job("search", _index, each(minutes=1), of_web=True),
         Job("days", _close_days, at(minute=12, zone=ZoneInfo("UTC"))),  # what began before midnight is noted by then
         Job("retention", _retain, at(hour=3, minute=40, zone=zone)),
+        Job("strays", _strays, at(hour=3, minute=55, zone=zone)),  # by then the night's checks and removals are done
         Job("archive", _verify, at(hour=4, minute=20, zone=zone)),
     ]
 
@@ -53,6 +54,15 @@ def _retain(house: House) -> Sequence[str]:
         gone = wiring.retain(house, wiring.now(), apply=True, locked=True)
         _log.info("retention removed %d versions and %d refusals", len(gone.versions), len(gone.refused))
     return ()
+
+
+def _strays(house: House) -> Sequence[str]:
+    """A worker that is killed between a snapshot and its row leaves what no other worker asks about when the page reads
+    otherwise by then. A run takes such things up when it starts; beside workers nobody can.
+    """
+    found = wiring.strays(house, wiring.now())
+    words = f"{len(found)} snapshots have no row, such as {found[0]}" if found else ""
+    return [f"{words}; stop the workers, and `sourcewatch rebuild` brings them in"] if found else ()
 
 
 def _verify(house: House) -> Sequence[str]:

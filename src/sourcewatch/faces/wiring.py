@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ..domain.kept import WorkerRow
     from ..domain.reading import Fault
     from ..domain.retention import Removal
-    from ..domain.source import Editor, Settings
+    from ..domain.source import Editor, Settings, Source
     from ..domain.verdict import Verdict
     from ..services.messages import Delivered
     from ..services.ports import Clock
@@ -194,6 +194,24 @@ def best_copies(house: House) -> dict[str, OutsideCopy]:
     return {source: found for source, known in of.items() if (found := best(known)) is not None}
 
 
+def lost(house: House, *, dead_too: bool) -> list[tuple[Source, datetime | None]]:
+    """Declared pages that are gone or lead elsewhere for good (or are dead), and since when they cannot be read.
+
+    Raises StorageError.
+    """
+    from ..services import moves, publish
+
+    standings = publish.view(house.settings, house.ledger, now()).standings
+    found = []
+    for source in house.settings.sources:
+        standing = standings.get(source.id)
+        if standing is None or not source.by_itself or not source.url or (source.read and not dead_too):
+            continue
+        if (dead_too and standing.dead) or (standing.verdict is not None and moves.is_lost(standing.verdict)):
+            found.append((source, standing.failing_since))
+    return found
+
+
 def mirror(house: House, at: datetime) -> None:
     """Let the database know what sources.toml declares. Raises StorageError."""
     house.ledger.sync(house.settings.sources, at)
@@ -286,7 +304,25 @@ def verify(house: House, at: datetime, sample: float | None = None) -> Audit:
         manifests = Manifests(house.store)
         roots = timestamps.certificates(Path(house.settings.proof.tsa_ca))
         wrong = timestamps.faults(house.store, [manifests.path(day) for day in manifests.days()], roots)
-    return service.verify(Evidence(house.store), house.audits, at, sample=sample, timestamps=wrong)
+    notes = tuple(filter(None, [ahead(house.ledger.dated_ahead(at))]))
+    return service.verify(Evidence(house.store), house.audits, at, sample=sample, timestamps=wrong, notes=notes)
+
+
+def ahead(count: int) -> str:
+    """What is to be said of records that are dated in the future, or ""."""
+    if not count:
+        return ""
+    records, they = ("1 record", "is") if count == 1 else (f"{count} records", "are")
+    was = "it was" if count == 1 else "they were"
+    return f"{records} of a check {they} dated in the future; the clock was wrong when {was} written"
+
+
+def strays(house: House, at: datetime) -> list[str]:
+    """Snapshots that no row knows and that nobody can be writing a row of any more."""
+    from ..adapters.evidence import Evidence
+    from ..services import verify as service
+
+    return service.strays(Evidence(house.store), house.audits, at)
 
 
 def reread(task: tuple[Task, Verdict]) -> Judgement | Fault:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from .. import __version__
@@ -19,13 +19,12 @@ from ..domain.document import pack
 from ..domain.errors import UnreadableError
 from ..domain.kept import HAND, Kept, Part, Stored
 from ..domain.source import FetchPolicy, Source, SourceKind
-from ..domain.standing import Recall
+from ..domain.standing import CLOCKS_APART, Recall
 from ..domain.verdict import Verdict
 from .keep import facts_of, meta_of
 from .ports import Clock, Judge, Ledger, Snapshots, Web
 from .threads import Threads
 
-CLOCKS_APART = timedelta(minutes=5)
 RULE = "by-hand"
 
 
@@ -61,7 +60,7 @@ class Hand:
     async def keep(self, source: Source, brought: Brought, by: str, reason: str, at: datetime) -> KeptByHand:
         """Judge it, write the snapshot, then the row. Raises NotUsable (and then keeps nothing) and StorageError."""
         at = at.astimezone(UTC).replace(microsecond=0)
-        recall = await self.threads.rows(self.ledger.recall, source.id)
+        recall = await self.threads.rows(self.ledger.recall, source.id, self.clock())
         _check_date(at, recall, self.clock())
         if brought.kind != "address":
             _check_address(source, brought)
@@ -145,7 +144,7 @@ def _check_date(at: datetime, recall: Recall, now: datetime) -> None:
     if at > now + CLOCKS_APART:
         raise NotUsable(f"{at:%Y-%m-%dT%H:%M:%SZ} lies in the future")
     known = (recall.memory.captured_at if recall.memory else None, recall.standing.last_accessed)
-    newest = max((moment for moment in known if moment is not None), default=None)
+    newest = max((moment for moment in known if moment is not None and moment <= now + CLOCKS_APART), default=None)
     if newest is not None and at < newest.replace(microsecond=0):
         raise NotUsable(
             f"{at:%Y-%m-%dT%H:%M:%SZ} is before the newest reading of this source, {newest:%Y-%m-%dT%H:%M:%SZ}; "

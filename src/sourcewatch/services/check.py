@@ -94,7 +94,7 @@ class Checker:
 
         *declared* are the figures that the editor named for it.
         """
-        recall = await self.threads.rows(self.ledger.recall, source.id)
+        recall = await self.threads.rows(self.ledger.recall, source.id, self.clock())
         memory = recall.memory
         found = await self._find(source, memory)
         if isinstance(found, Deferred):
@@ -281,7 +281,7 @@ class Checker:
         return tuple(f for f in await asyncio.gather(*checks) if f is not None)
 
     async def _figure(self, embed: Embed, figure: Source, referer: str) -> FigureChecked | None:
-        recall = await self.threads.rows(self.ledger.recall, figure.id)
+        recall = await self.threads.rows(self.ledger.recall, figure.id, self.clock())
         found = await self._find(figure, recall.memory, referer)
         if isinstance(found, Deferred):
             return None

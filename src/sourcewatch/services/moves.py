@@ -76,7 +76,7 @@ class Mover:
 
     async def look(self, source: Source) -> Looked:
         """Look for a source that is gone, or that a permanent redirect leads away from. Raises StorageError."""
-        recall = await self.threads.rows(self.ledger.recall, source.id)
+        recall = await self.threads.rows(self.ledger.recall, source.id, self.clock())
         looked = Looked(source, not_lost=not_lost(source, recall))
         if looked.not_lost or recall.last is None:
             return looked

@@ -171,7 +171,7 @@ class Overviews:
     def _read(self, now: datetime) -> Seen:
         began, mark, last = monotonic(), self.marks.mark(), self.reviews.last()  # what is written now is seen again
         seen = view(self.settings, self.ledger, now, self.reviews.desk())
-        lately = self.ledger.recovered_since(now - timedelta(days=RECOVERED_DAYS))
+        lately = self.ledger.recovered_since(now - timedelta(days=RECOVERED_DAYS), now)
         lines = [seen.line(s) for s in seen.sources.values() if s.mirror_of is None or not s.url]
         hosts = sorted({h for x in lines if (h := host_of(x.source))})
         languages = sorted({x.source.language for x in lines if x.source.language})

@@ -75,14 +75,14 @@ def view(settings: Settings, ledger: Ledger, now: datetime, desk: Desk = UNDECID
             shown.setdefault(source.parent, []).append(source)
         elif source.mirror_of:
             mirrors.setdefault(source.mirror_of, []).append(source)
-    return View(settings, now, sources, ledger.standings(now), ledger.newest_sightings(), desk, shown, mirrors)
+    return View(settings, now, sources, ledger.standings(now), ledger.newest_sightings(now), desk, shown, mirrors)
 
 
 def of_one(settings: Settings, ledger: Ledger, source: Source, now: datetime) -> Line:
     """One source's line, with what was read second-hand in its place; nothing of the others is read."""
     sources = known(settings, ledger)
     about = [s for s in sources.values() if source.id in (s.id, s.parent, s.mirror_of)]
-    standings = {s.id: ledger.standing_of(s.id) for s in about}
+    standings = {s.id: ledger.standing_of(s.id, now) for s in about}
     versions = {s.id: standings[s.id].version for s in about if s.mirror_of}
     quoted = {i: [Quoted(s, now, None) for s in ledger.sightings(v)] for i, v in versions.items() if v is not None}
     shown = {source.id: [s for s in about if s.parent == source.id]}
@@ -127,7 +127,7 @@ def report(
     own = (s for s in seen.sources.values() if s.mirror_of is None)  # a mirror is told of on its source's line
     lines = [seen.line(s) for s in own if s.url or s.id in seen.standings]
     failing = [x for x in lines if x.standing.failing_since is not None]
-    recovered = ledger.recovered_since(since) if since else {}
+    recovered = ledger.recovered_since(since, now) if since else {}
     told = {g.source.id for g in unverified}
     loud = changed | {x.source.id for x in failing} | {x.source.id for x in lines if moved(x)} | set(recovered)
     run = ledger.last_run()

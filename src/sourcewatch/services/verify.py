@@ -14,6 +14,7 @@ from ..domain.audit import Audit, Chain, Flaw, FlawKind, Gap, Inspected, Noted, 
 DATABASE = "the database"
 MANIFESTS = "snapshots/_manifest/"
 REFUSED = "snapshots/_refused/"
+STRAY_AFTER = timedelta(hours=1)  # no check waits longer for its row
 UNNAMED_AFTER = timedelta(days=2)  # today's files are named tomorrow; a day of rest is no flaw
 
 
@@ -86,6 +87,7 @@ def verify(
     *,
     sample: float | None = None,
     timestamps: Timestamps | None = None,
+    notes: tuple[str, ...] = (),
 ) -> Audit:
     """Verify everything, or the share *sample* (0–1) of the files: another share each day, the same on the same day.
 
@@ -117,7 +119,7 @@ def verify(
     if sample is None:
         _orphans(walk, places, there, audits)
     _revisits(walk)
-    audit = Audit(now, sample is not None, len(chosen), walk.records, tuple(walk.flaws))
+    audit = Audit(now, sample is not None, len(chosen), walk.records, tuple(walk.flaws), notes)
     audits.note(audit)
     return audit
 
@@ -214,12 +216,22 @@ def _rows(walk: _Walk, places: Sequence[Place], there: set[str], removed: Collec
 
 def _orphans(walk: _Walk, places: Sequence[Place], there: set[str], audits: Audits) -> None:
     """Each snapshot's file against the rows."""
+    for path in sorted(_unknown(places, there, audits)):
+        walk.tell(FlawKind.ORPHAN, path, "no row knows this snapshot; `sourcewatch rebuild` brings it in")
+
+
+def _unknown(places: Iterable[Place], there: Iterable[str], audits: Audits) -> set[str]:
     others = (REFUSED, "snapshots/_checks/")
     captures = {path for path in there if path.endswith(".warc.gz") and not path.startswith(others)}
     if unknown := captures - {place.path for place in places}:
         unknown -= {place.path for place in audits.places()}  # what was kept meanwhile has its row by now
-    for path in sorted(unknown):
-        walk.tell(FlawKind.ORPHAN, path, "no row knows this snapshot; `sourcewatch rebuild` brings it in")
+    return unknown
+
+
+def strays(evidence: Evidence, audits: Audits, now: datetime) -> list[str]:
+    """Snapshots that no row knows though they were written long ago: who wrote them was killed before the row."""
+    unknown = _unknown((), evidence.files(), audits)
+    return sorted(p for p in unknown if (at := evidence.changed_at(p)) is not None and at < now - STRAY_AFTER)
 
 
 def _revisits(walk: _Walk) -> None:

@@ -39,9 +39,11 @@ def _source(request: Request, now: datetime) -> Response:
     source = source_or_404(request, request.path_params["id"])
     sources = publish.known(house.settings, house.ledger)
     spans = house.ledger.spans(source.id)
-    figures = [Line(f, house.ledger.standing_of(f.id), source) for f in sources.values() if f.parent == source.id]
-    standing, parent = house.ledger.standing_of(source.id), sources.get(source.parent or source.mirror_of or "")
-    mirrors = [Line(m, house.ledger.standing_of(m.id), source) for m in sources.values() if m.mirror_of == source.id]
+    figures = [Line(f, house.ledger.standing_of(f.id, now), source) for f in sources.values() if f.parent == source.id]
+    standing, parent = house.ledger.standing_of(source.id, now), sources.get(source.parent or source.mirror_of or "")
+    mirrors = [
+        Line(m, house.ledger.standing_of(m.id, now), source) for m in sources.values() if m.mirror_of == source.id
+    ]
     seen = publish.of_one(house.settings, house.ledger, source, now)
     versions = house.ledger.versions(source.id)
     history = house.reviews.history(source.id)
@@ -49,7 +51,7 @@ def _source(request: Request, now: datetime) -> Response:
     about = [r for r in history if r.subject.record == record]
     drawn = strip(spans, now)
     newest = [s for s in spans if not s.by_hand and not s.void]
-    may_look = can_look(request) and not not_lost(source, house.ledger.recall(source.id))
+    may_look = can_look(request) and not not_lost(source, house.ledger.recall(source.id, now))
     return show(
         request, "source.html.j2", source=source, line=seen, now=now, parent=parent, mirrors=mirrors,
         outside=house.outside.of(source.id)[::-1][:MOST_COPIES],
