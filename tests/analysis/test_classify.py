@@ -31,12 +31,13 @@ def reading(case: StandIn) -> Reading:
     """A case as the judge would see it."""
     urls = [SITE + case.cited, *(SITE + target for _, target in case.leads)]
     hops = [Exchange(u, status, (("Location", t),)) for u, (status, t) in zip(urls, case.leads, strict=False)]
-    answer = Exchange(urls[-1], case.status, (("Content-Type", case.type), *case.headers), case.body)
+    length = (("Content-Length", str(len(case.body))),) if case.framed else ()
+    answer = Exchange(urls[-1], case.status, (("Content-Type", case.type), *length, *case.headers), case.body)
     form, read = document(case.body, case.type, urls[-1])
     accepted = probe = None
     if case.before:
         before = case.before if isinstance(case.before, bytes) else case.before.encode()
-        accepted = Accepted(1, NOW, urls[0], "sha256:", "text/html", document(before, "text/html", urls[0])[1])
+        accepted = Accepted(1, NOW, urls[0], "sha256:", case.type, document(before, case.type, urls[0])[1])
     if case.unknown:
         asked = SITE + "/articles/2024/sourcewatch-" + "0" * 32
         there = document(case.unknown.encode(), "text/html", asked)[1]

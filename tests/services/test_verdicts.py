@@ -41,17 +41,23 @@ class StandIns:
         while head := talk.read_head().decode("latin-1"):
             target = head.split(" ", 2)[1]
             host = next(line for line in head.split("\r\n") if line.lower().startswith("host:"))
-            talk.send(self.answer(self.cases[host.split(":")[1].strip().partition(".")[0]], target))
+            answer = self.answer(self.cases[host.split(":")[1].strip().partition(".")[0]], target)
+            talk.send(answer)
+            if answer.startswith(b"HTTP/1.0"):
+                return  # which closes the connection: the answer's only end
 
     def answer(self, case: StandIn, target: str) -> bytes:
         if target == "/robots.txt":
             return answers(200, case.robots.encode(), {"Content-Type": "text/plain"}) if case.robots else answers(404)
         if self.day == 0 and case.before and target == case.cited:
-            return answers(200, case.before if isinstance(case.before, bytes) else case.before.encode())
+            before = case.before if isinstance(case.before, bytes) else case.before.encode()
+            return answers(200, before, {"Content-Type": case.type})
         way = [case.cited, *(path for _, path in case.leads)]
         if target not in way:
             return answers(200, case.unknown.encode()) if case.unknown else answers(404, b"none")
         at = way.index(target)
+        if not case.framed:
+            return f"HTTP/1.0 200 OK\r\nContent-Type: {case.type}\r\n\r\n".encode() + case.body
         if at == len(case.leads):
             return answers(case.status, case.body, {"Content-Type": case.type, **dict(case.headers)})
         status, onward = case.leads[at]

@@ -7,6 +7,7 @@ Written for these tests after the forms that servers, platforms and vendors use;
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ class StandIn:
 
     *path* is cited; *leads* are hops (status, target path) from it to the page. *before* is the version accepted
     earlier, *unknown* what the host answers for invented addresses, with status 200. *holds* is in the text that was
-    read. *fragment* is cited behind the path.
+    read. *fragment* is cited behind the path. What is not *framed* ends where its connection does.
     """
 
     name: str
@@ -39,6 +40,7 @@ class StandIn:
     spares: str = ""
     robots: str = ""
     holds: str = ""
+    framed: bool = True
 
     @property
     def body(self) -> bytes:
@@ -261,6 +263,77 @@ CHALLENGES = (
         ),
     ),
     bad(
+        "generic-wait",
+        "challenge",
+        "challenge-generic",
+        html(
+            "Just a moment...",
+            "<h1>a.example</h1><p>Checking your browser before accessing a.example. This process is automatic.</p><p>Please allow up to 5 seconds</p>",
+        ),
+    ),
+    bad(
+        "generic-wait-zh",
+        "challenge",
+        "challenge-generic",
+        html("请稍候…", "<h1>某站</h1><p>正在检查您的浏览器，完成后将自动打开页面。</p>"),
+    ),
+    bad(
+        "generic-wait-in-an-article-s-place",
+        "challenge",
+        "challenge-generic",
+        html(
+            "Just a moment...", "<h1>a.example</h1><p>We are checking your browser before you go on, please stay.</p>"
+        ),
+        before=html("Production", ARTICLE),
+    ),
+    bad(
+        "generic-wait-refused",
+        "challenge",
+        "challenge-generic",
+        html("Security check", "<p>The site will open on its own.</p>"),
+        status=503,
+    ),
+    *(
+        bad(f"script-{name}", "challenge", "challenge-script", page, status=status)
+        for name, status, page in (
+            (
+                "reloads",
+                200,
+                html(
+                    "a.example",
+                    "<p>Checking your browser…</p><script>document.cookie='ok='+proof(7)+';path=/';setTimeout(function(){location.reload()},900)</script>",
+                ),
+            ),
+            (
+                "reloads-zh",
+                403,
+                html(
+                    "某站",
+                    "<p>正在为您检测访问环境，请稍候</p><script>document.cookie='t='+f();window.location.href=window.location.href</script>",
+                ),
+            ),
+            ("reloads-without-a-word", 503, "<script>document.cookie='v=1';location.replace(location.href)</script>"),
+            (
+                "reloads-with-javascript-off",
+                200,
+                html(
+                    "a.example",
+                    "<noscript>Please enable JavaScript to continue.</noscript><p>One moment, please</p><script>document.cookie='a='+b;history.go(0)</script>",
+                ),
+            ),
+        )
+    ),
+    bad(
+        "script-reloads-in-words-of-its-own",
+        "challenge",
+        "challenge-script",
+        html(
+            "a.example",
+            "<p>Selainta tarkistetaan, sivu avautuu hetken kuluttua itsestään kun tarkistus on valmis.</p><script>document.cookie='k='+n;location.reload(true)</script>",
+        ),
+        before=html("Production", ARTICLE),
+    ),
+    bad(
         "generic-ja",
         "challenge",
         "challenge-generic",
@@ -314,6 +387,34 @@ CHALLENGES = (
         html(
             "Contact us",
             "<h1>Contact us</h1><p>Write to the editors, we answer within two working days.</p><form><input name=mail><textarea></textarea><div class='g-recaptcha'></div></form>",
+        ),
+    ),
+    good(
+        "short-note-on-waiting-pages",
+        "challenge-generic",
+        html(
+            "Just a moment...",
+            "<h1>Waiting pages</h1><p>Some sites show a page that says it is checking your browser before it lets a reader in.</p><p>We count how long readers wait there.</p>",
+        ),
+        before=html(
+            "Just a moment...",
+            "<h1>Waiting pages</h1><p>Some sites show a page that says it is checking your browser before it lets a reader in.</p>",
+        ),
+    ),
+    good(
+        "language-in-a-cookie",
+        "challenge-script",
+        html(
+            "Opening hours",
+            "<p>The reading room is open from nine to five on weekdays, and closed on public holidays.</p><button onclick='pick()'>中文</button><script>function pick(){document.cookie='lang=zh';location.reload()}</script>",
+        ),
+    ),
+    good(
+        "about-cookie-challenges",
+        "challenge-script",
+        html(
+            "How a cookie challenge works",
+            "<h1>Checking your browser</h1><p>The page sets a cookie by script and loads itself again:</p><pre>document.cookie = 'ok=1'; location.reload();</pre>",
         ),
     ),
     good(
@@ -996,6 +1097,7 @@ KINDS = (
     ),
 )
 
+FRAME = "<nav><a href='/reviews'>Reviews</a><a href='/letters'>Letters</a><a href='/about'>About us</a></nav>"
 LANDINGS = (
     bad("to-home", "redirected_to_home", "led-to-front-page", html("Field Review", ARTICLE), leads=((302, "/"),)),
     bad(
@@ -1060,6 +1162,20 @@ CHANGED = (
         html("Casino bonus", OTHER),
         before=html("Production of tokens", ARTICLE),
     ),
+    bad(
+        "replaced-under-a-short-title",
+        "content_replaced",
+        "other-document",
+        html("Buy now", OTHER),
+        before=html("How we do it", ARTICLE),
+    ),
+    bad(
+        "replaced-under-the-old-title",
+        "content_replaced",
+        "other-document",
+        html("Field Review", f"<nav><a href='/play'>Play</a><a href='/win'>Win</a></nav><h1>Casino bonus</h1>{OTHER}"),
+        before=html("Field Review", f"{FRAME}<h1>Production of tokens</h1>{ARTICLE}"),
+    ),
     bad("scrambled-by-font", "challenge", "scrambled-text", html("生产", SWAPPED_ZH), before=html("生产", ARTICLE_ZH)),
     good(
         "rewritten",
@@ -1073,7 +1189,50 @@ CHANGED = (
         html("Production of tokens", OTHER),
         before=html("Production of tokens", ARTICLE),
     ),
+    good(
+        "redesigned-under-a-short-title",
+        "other-document",
+        html("How we do it", OTHER),
+        before=html("How we do it", ARTICLE),
+    ),
+    good(
+        "the-day-s-text-within-its-frame",
+        "other-document",
+        html("Field Review", f"{FRAME}<h1>Casino bonus</h1>{OTHER}"),
+        before=html("Field Review", f"{FRAME}<h1>Production of tokens</h1>{ARTICLE}"),
+    ),
     good("thread-grown", "other-document", html("Thread", ARTICLE + OTHER), before=html("Old thread", ARTICLE)),
+)
+
+_WHOLE = html("Production", f"<h1>Production</h1>{ARTICLE}")
+_UNCLOSED = _WHOLE.removesuffix("</body></html>")
+_NOTES = "# Production\n\n" + "\n\n".join(re.findall("<p>(.*?)</p>", ARTICLE)) + "\n"
+CUT = (
+    bad("cut-in-a-tag", "body_truncated", "cut-off", _WHOLE[:-30] + "<p class", framed=False),
+    bad("cut-in-a-script", "body_truncated", "cut-off", _UNCLOSED + "<script>var a = 1; if (a", framed=False),
+    bad("cut-in-a-word", "body_truncated", "cut-off", _UNCLOSED[:-600], framed=False, before=_WHOLE),
+    bad(
+        "cut-between-blocks",
+        "body_truncated",
+        "cut-off",
+        _UNCLOSED[: _UNCLOSED.index("</p>", 900) + 4],
+        framed=False,
+        before=_WHOLE,
+    ),
+    bad("cut-text", "body_truncated", "cut-off", _NOTES[:1_000], framed=False, before=_NOTES, type="text/plain"),
+    good("never-closed", "cut-off", _UNCLOSED, framed=False, before=_UNCLOSED + "<p>A last word of the day.</p>"),
+    good("shortened-and-closed", "cut-off", html("Production", ARTICLE[:1_200]), framed=False, before=_WHOLE),
+    good(
+        "rewritten-unclosed",
+        "cut-off",
+        _UNCLOSED.replace(ARTICLE, "<p>A page of few words about the places experts take in Production.</p>"),
+        framed=False,
+        before=_WHOLE,
+    ),
+    good(
+        "shortened-text", "cut-off", _NOTES[:1_000].rpartition("\n")[0], framed=False, before=_NOTES, type="text/plain"
+    ),
+    good("told-its-length", "cut-off", _WHOLE[:-30] + "<p class"),
 )
 
 FRAGMENTS = (
@@ -1216,4 +1375,4 @@ ROBOTS = (
     ),
 )
 
-ALL = (*CHALLENGES, *NOT_FOUND, *REMOVED, *WALLS, *SHELLS, *VACANT, *KINDS, *LANDINGS, *CHANGED, *FRAGMENTS)
+ALL = (*CHALLENGES, *NOT_FOUND, *REMOVED, *WALLS, *SHELLS, *VACANT, *KINDS, *LANDINGS, *CHANGED, *CUT, *FRAGMENTS)

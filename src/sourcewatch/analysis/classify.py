@@ -7,7 +7,7 @@ from sourcewatch.domain.document import Form
 from sourcewatch.domain.reading import Fault, Reading
 from sourcewatch.domain.verdict import Verdict
 
-from . import challenges, fitness, fragments, plausible, readers, soft404, statuses, vacancies, walls
+from . import challenges, cut, fitness, fragments, plausible, readers, soft404, statuses, vacancies, walls
 from . import follow as refresh
 from . import landing as arrival
 from .view import Rule, View
@@ -26,6 +26,7 @@ READ: tuple[Rule, ...] = (
     *walls.SHELL_RULES,
     *vacancies.LATE_RULES,
     *fitness.RULES,
+    *cut.RULES,
     *arrival.RULES,
     *soft404.PROBE_RULES,
     *plausible.SCRAMBLED_RULES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from sourcewatch.domain.reader import Reader
 from . import html, markdown, readers, structured
 from .decode import characters
 
+CLOSING = re.compile(r"</(?:body|html)\s*>", re.I)
 EXTRACTOR = "blocks@1"  # raise it with every change that makes another document of the same bytes
 
 
@@ -44,6 +46,8 @@ def extract(
         document = _read(read.text, form, url, select, tuple(ignore))
     if reader is not None:
         document = readers.selected(document, reader)
+    if form is Form.HTML:
+        document = replace(document, closed=CLOSING.search(read.text) is not None)
     notes = document.notes
     if read.replaced:
         notes = (*notes, f"{read.replaced} characters do not decode as {read.codec}")

@@ -193,7 +193,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "soft_500": ("状态 200，但内容是报错", "status 200, but an error dump"),
     "empty_body": ("空白，没有一个字", "not a word in it"),
     "partial_content": ("未请求却返回 206 片段", "206, a part that nobody asked for"),
-    "body_truncated": ("字节数少于声明", "fewer bytes than announced"),
+    "body_truncated": ("字节数少于声明，或在文中断开", "fewer bytes than announced, or cut off in mid-document"),
     "body_reset": ("传输正文时连接被重置", "connection reset in the body"),
     "bad_encoding": ("内容编码无法解开", "the content encoding does not decode"),
     "bad_chunking": ("分块传输损坏", "chunked framing broken"),

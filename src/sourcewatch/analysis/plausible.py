@@ -28,6 +28,7 @@ CJK_LETTERS, CJK_HELD = 0.85, 0.25
 LETTERS, PAIRS = 0.985, 0.69
 REPLACED_KEPT = 0.04
 SUBJECT = 0.2
+FRAME = 3  # lines and links around a text that make a frame
 
 
 def _scrambled(view: View) -> str:
@@ -93,7 +94,7 @@ def _replaced(view: View) -> str:
     old, new = accepted.document, view.document
     if weight(old.main_text) < ENOUGH or weight(new.main_text) < ENOUGH or view.kept > REPLACED_KEPT:
         return ""
-    if not _other_title(old, new) or _shares_links(old, new) or _same_brand(view, old):
+    if not (_other_title(old, new) or _other_site(old, new)) or _shares_links(old, new) or _same_brand(view, old):
         return ""
     subject = _subject(old.main_text, new.main_text)
     if subject > SUBJECT:
@@ -106,12 +107,34 @@ def _replaced(view: View) -> str:
 
 
 def _other_title(old: Document, new: Document) -> bool:
-    ours, theirs = (set(_words(title)) for title in (_heading(old), _heading(new)))
-    return bool(ours and theirs) and not ours & theirs
+    return _others(old.title or _heading(old), new.title or _heading(new))
+
+
+def _others(ours: str, theirs: str) -> bool:
+    """Whether two titles have no longer word in common; where one of them has none ("How we do it"), no word at all."""
+    one, other = set(_words(ours)), set(_words(theirs))
+    if not (one and other):
+        one, other = ({t for t in tokens(title.lower()) if t.isalpha()} for title in (ours, theirs))
+    return bool(one and other) and not one & other
+
+
+def _other_site(old: Document, new: Document) -> bool:
+    """Whether the headline is another, and nothing is left of what stood around the text: the site itself is gone.
+
+    A title may stay: it is often the site's name, or was taken over with the address. What changes wholly every day
+    under one title, as a front page does, keeps its frame.
+    """
+    frame, here = _frame(old), {b.text for b in new.visible} | {k.url for k in new.links}
+    return len(frame) >= FRAME and not frame & here and _others(_heading(old), _heading(new))
+
+
+def _frame(document: Document) -> set[str]:
+    chrome = {b.text for b in document.blocks if b.label is Label.CHROME}
+    return chrome | {k.url for k in document.links if k.label is Label.CHROME}
 
 
 def _heading(document: Document) -> str:
-    return document.title or next((b.text for b in document.blocks if b.tag in ("h1", "h2")), "")
+    return next((b.text for b in document.blocks if b.tag in ("h1", "h2")), "")
 
 
 def _shares_links(old: Document, new: Document) -> bool:

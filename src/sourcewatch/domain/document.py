@@ -73,7 +73,8 @@ class Document:
 
     *refresh* is the target of a meta refresh (absolute), *canonical* of rel=canonical; *notes* are facts that an
     editor must know, such as "no text layer"; *codec* and *codec_origin* say how the characters were decoded (see
-    Characters): when they change, that is an event of its own.
+    Characters): when they change, that is an event of its own. *closed* tells whether a page's source closes its body
+    or html, None where that was not asked.
     """
 
     form: Form
@@ -90,6 +91,7 @@ class Document:
     notes: tuple[str, ...] = ()
     codec: str = ""
     codec_origin: str = ""
+    closed: bool | None = None
 
     def __reduce__(self) -> tuple[Callable[..., Document], tuple[Any, ...]]:
         """Cross processes as plain tuples: pickle asks each frozen block for its fields, 5 ms a page of 200 blocks."""
@@ -138,6 +140,7 @@ def _rows(document: Document) -> dict[str, Any]:
         "notes": document.notes,
         "codec": document.codec,
         "codec_origin": document.codec_origin,
+        "closed": document.closed,
     }
 
 
@@ -157,4 +160,5 @@ def _from_rows(rows: Mapping[str, Any], anchors: frozenset[str] = frozenset()) -
         notes=tuple(rows["notes"]),
         codec=rows.get("codec", ""),
         codec_origin=rows.get("codec_origin", ""),
+        closed=rows.get("closed"),
     )

@@ -167,7 +167,7 @@ _ROWS: tuple[tuple[str, str, bool, bool, str, str | None, str], ...] = (
     ("soft_500", "failed", _NO, _YES, "now", None, "200, but an error dump in place of the page"),
     ("empty_body", "failed", _NO, _YES, "now", "http.response.invalid", "nothing, or no word"),
     ("partial_content", "failed", _NO, _NO, "now", "http.response.invalid", "206 unasked"),
-    ("body_truncated", "failed", _NO, _YES, "now", "http.response.invalid", "fewer bytes than announced"),
+    ("body_truncated", "failed", _NO, _YES, "now", "http.response.invalid", "fewer bytes than announced, or cut off"),
     ("body_reset", "failed", _NO, _YES, "now", "tcp.reset", "connection reset in the body"),
     ("bad_encoding", "failed", _NO, _YES, "now", "http.response.invalid", "Content-Encoding does not decode"),
     ("bad_chunking", "failed", _NO, _YES, "now", "http.response.invalid", "chunked framing broken"),
