@@ -60,6 +60,11 @@ def faults(tmp_path: Path, text: str, environ: dict[str, str] | None = None) -> 
         (HEAD + ROW + f'[[source.quote]]\nexact = "{"word " * 500}"\n', 12, "source.quote.exact", "longer than 2000"),
         (HEAD + ROW + 'cron = "99 99 * * mon"\n', 11, "source.cron", "not a schedule"),
         (HEAD + ROW + 'cron = "*/0 * * * *"\n', 11, "source.cron", "not a schedule"),
+        (HEAD + ROW + 'cron = "0 9 31 2 *"\n', 11, "source.cron", "never due"),
+        (HEAD + ROW + 'cron = "0 9 31 4,6,9,11 *"\n', 11, "source.cron", "never due"),
+        (HEAD + ROW + 'every = "1h1h"\n', 11, "source.every", "a unit twice"),
+        (HEAD.replace('name = "', 'name = "\\u0000'), 2, "site.name", "control character"),
+        (HEAD + ROW.replace('title = "', 'title = "\\u001b[31m'), 9, "source.title", "control character"),
         (
             HEAD + ROW + 'headers = { Content-Length = "5" }\n',
             11,

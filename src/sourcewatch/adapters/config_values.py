@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
 import ada_url
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from . import cron
 
@@ -18,6 +18,7 @@ _SIZES = {"B": 1, "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(B|KB|MB|GB)", re.I)
 MOST_QUOTE_CHARS = 2_000
+_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _ID = r"^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$"
 _DAYS = r"(?:mon|tue|wed|thu|fri|sat|sun)"
@@ -31,6 +32,9 @@ def seconds(value: object) -> float:
     """ "90s", "6h", "1h 30m" → seconds. Raises ValueError with a sentence for people."""
     if isinstance(value, str) and (found := _DURATION.findall(value)):
         rest = _DURATION.sub("", value).strip()
+        units = [unit for _, unit in found]
+        if not rest and len(set(units)) < len(units):
+            raise ValueError(f'{value!r} names a unit twice; add them up, as in "2h"')
         total = sum(float(number) * _UNITS_S[unit] for number, unit in found)
         if not rest and 0 < total <= 3_660 * 86_400:
             return total
@@ -128,11 +132,20 @@ def _zone(value: object) -> str:
 def _cron(value: object) -> str:
     if isinstance(value, str) and _CRON.match(value):
         try:
-            cron.next_time(value, "UTC", datetime.now(UTC))
+            fires = cron.ever_fires(value)
         except ValueError as error:
             raise ValueError(f"{value!r} is not a schedule: {error}") from None
+        if not fires:
+            raise ValueError(f"{value!r} is never due: no month that it names has such a day")
         return value.strip()
     raise ValueError(f'{value!r} is not a schedule; write five fields with day names, e.g. "0 9 * * mon"')
+
+
+def _readable(text: str) -> str:
+    """A name, a title, a sentence: line breaks may be in it, other control characters would be shown to people."""
+    if found := _UNSEEN.search(text):
+        raise ValueError(f"may not hold the control character {found.group()!r}")
+    return text
 
 
 Duration = Annotated[float, BeforeValidator(seconds, json_schema_input_type=str)]
@@ -148,7 +161,7 @@ Storage = Annotated[str, BeforeValidator(_storage, json_schema_input_type=str)]
 Network = Annotated[str, BeforeValidator(_network, json_schema_input_type=str)]
 Zone = Annotated[str, BeforeValidator(_zone, json_schema_input_type=str)]
 Cron = Annotated[str, BeforeValidator(_cron, json_schema_input_type=str)]
-Words = Annotated[str, Field(min_length=1)]
+Words = Annotated[str, Field(min_length=1), AfterValidator(_readable)]
 Id = Annotated[str, Field(pattern=_ID, description="lower-case letters, digits and hyphens; names a folder")]
 
 

@@ -14,6 +14,7 @@ from apscheduler.triggers.cron import CronTrigger
 SECOND = timedelta(seconds=1)
 CLOCKS_MOVE = timedelta(hours=3)  # by less, everywhere since 1990 but for whole days at the date line
 NEVER = timedelta(days=366)
+LEAP_YEAR = datetime(2028, 1, 1, tzinfo=UTC)
 
 
 def next_time(line: str, timezone: str, after: datetime) -> datetime:
@@ -23,10 +24,18 @@ def next_time(line: str, timezone: str, after: datetime) -> datetime:
     time; where they go forward, a time that is left out is due as much later (02:30 at 03:30), as cron does it. A line
     whose hour is `*` goes on by the time that passes.
     """
+    find = _by_passing_time if line.split()[1].startswith("*") else _by_the_wall
+    return find(_trigger(line), ZoneInfo(timezone), after.astimezone(UTC)) or after + NEVER
+
+
+def ever_fires(line: str) -> bool:
+    """Whether there is any day for a line: 31 February never comes. Raises ValueError for a line that is none."""
+    return _fires(_trigger(line), LEAP_YEAR) is not None
+
+
+def _trigger(line: str) -> CronTrigger:
     minute, hour, day, month, weekday = line.lower().split()
-    trigger = CronTrigger(minute=minute, hour=hour, day=day, month=month, day_of_week=weekday, timezone=UTC)
-    find = _by_passing_time if hour.startswith("*") else _by_the_wall
-    return find(trigger, ZoneInfo(timezone), after.astimezone(UTC)) or after + NEVER
+    return CronTrigger(minute=minute, hour=hour, day=day, month=month, day_of_week=weekday, timezone=UTC)
 
 
 def _by_the_wall(trigger: CronTrigger, zone: ZoneInfo, after: datetime) -> datetime | None:
