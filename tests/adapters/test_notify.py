@@ -36,6 +36,7 @@ class Hook:
     got: list[dict[str, Any]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     silent: threading.Event | None = None
+    trickles: threading.Event | None = None
 
 
 @pytest.fixture
@@ -45,6 +46,11 @@ def hook() -> Iterator[Hook]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             if hook.silent is not None:
                 hook.silent.wait(10)
+                return
+            if hook.trickles is not None:
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+                while not hook.trickles.wait(0.05):
+                    self.wfile.write(b".")
                 return
             status = hook.answers.pop(0) if hook.answers else 200
             hook.paths.append(self.path)
@@ -63,8 +69,8 @@ def hook() -> Iterator[Hook]:
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield hook
-    if hook.silent is not None:
-        hook.silent.set()
+    for event in filter(None, (hook.silent, hook.trickles)):
+        event.set()
     server.shutdown()
     server.server_close()
 
@@ -224,3 +230,17 @@ def test_every_address_in_the_documentation_is_understood() -> None:
 def _leaks(text: str) -> list[str]:
     parts = [*SECRETS, "hunter2", "p%40ss%2Fword", "p@ss"]
     return [p for p in parts if p.lower() in text.lower()]
+
+
+def test_a_service_that_trickles_its_answer_holds_up_nobody(hook: Hook) -> None:
+    environ = {"SLOW": f"json://127.0.0.1:{hook.port}/slow", "OTHER": f"json://127.0.0.1:{hook.port}/other"}
+    hook.trickles = threading.Event()
+    slow = Notifier(environ, deadline_s=0.5)
+    assert slow.send("SLOW", TITLE, BODY) == "the service did not answer within 0.5 s"
+    assert "still has not answered" in slow.send("SLOW", TITLE, BODY)
+    stuck = next(thread for thread in threading.enumerate() if thread.name == "sends to SLOW")
+    released, hook.trickles = hook.trickles, None
+    assert Notifier(environ).send("OTHER", TITLE, BODY) == "" and hook.paths == ["/other"]
+    released.set()
+    stuck.join(30)
+    assert not stuck.is_alive() and slow.send("SLOW", TITLE, BODY) == ""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
 
+DEADLINE_S = 60.0  # for a whole delivery: Apprise bounds each wait for a byte, and a service may send one every second
 LEAST_SECRET_CHARS = 3
 NOT_SECRET = frozenset({"yes", "no", "text", "html", "markdown", "true", "false", "com", "org", "net", "www"})
 BELOW = ("urllib3", "requests", "requests_oauthlib", "oauthlib", "charset_normalizer")  # they log whole addresses, too
@@ -20,29 +21,48 @@ BELOW = ("urllib3", "requests", "requests_oauthlib", "oauthlib", "charset_normal
 
 @dataclass(frozen=True, slots=True)
 class Notifier:
-    """Sends to the addresses that *environ* holds."""
+    """Sends to the addresses that *environ* holds. What takes longer than *deadline_s* has failed."""
 
     environ: Mapping[str, str]
+    deadline_s: float = DEADLINE_S
 
     def send(self, variable: str, title: str, body: str) -> str:
         """Send to the address in *variable*; "" when it went out, else why not, in words without secrets."""
         address = self.environ.get(variable, "").strip()
         if not address:
             return f"{variable} is not set"
+        if any(thread.name == _named(variable) for thread in threading.enumerate()):
+            return "the service still has not answered the last message"
         try:
-            import apprise
+            import apprise  # noqa: F401  (here, for the thread that sends)
         except ImportError:
             return "Apprise is not installed: pip install 'sourcewatch[notify]'"
-        asset = apprise.AppriseAsset(app_id="sourcewatch", app_desc="sourcewatch", app_url="", secure_logging=True)
-        with _ear.listening() as said:
-            try:
-                with warnings.catch_warnings(action="ignore"):  # of 170 modules that are imported here
-                    service = apprise.Apprise.instantiate(address, asset=asset, suppress_exceptions=True)
-                if service is None:
-                    return f"{variable} does not hold an address that Apprise knows"
-                return _sent(service, title, body, address, said)
-            except Exception as error:  # 170 services of other people: what one of them throws is a failed delivery
-                return _without(f"{type(error).__name__}: {error}", address)
+        outcome: list[str] = []
+        sends = threading.Thread(
+            target=lambda: outcome.append(_send(variable, address, title, body)), name=_named(variable), daemon=True
+        )
+        sends.start()
+        sends.join(self.deadline_s)  # a thread cannot be stopped: it is left alone, and nothing is sent there meanwhile
+        return outcome[0] if outcome else f"the service did not answer within {self.deadline_s:g} s"
+
+
+def _named(variable: str) -> str:
+    return f"sends to {variable}"
+
+
+def _send(variable: str, address: str, title: str, body: str) -> str:
+    import apprise
+
+    asset = apprise.AppriseAsset(app_id="sourcewatch", app_desc="sourcewatch", app_url="", secure_logging=True)
+    with _ear.listening() as said:
+        try:
+            with warnings.catch_warnings(action="ignore"):  # of 170 modules that are imported here
+                service = apprise.Apprise.instantiate(address, asset=asset, suppress_exceptions=True)
+            if service is None:
+                return f"{variable} does not hold an address that Apprise knows"
+            return _sent(service, title, body, address, said)
+        except Exception as error:  # 170 services of other people: what one of them throws is a failed delivery
+            return _without(f"{type(error).__name__}: {error}", address)
 
 
 def _sent(service: Any, title: str, body: str, address: str, said: list[str]) -> str:

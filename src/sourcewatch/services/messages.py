@@ -17,7 +17,7 @@ from .ports import Clock, Outbox, Recipient, Send
 
 # Nine tries in three days: a mail server that is down over a weekend loses nothing.
 BACKOFF = tuple(timedelta(minutes=m) for m in (1, 5, 30, 2 * 60, 6 * 60, 12 * 60, 24 * 60, 24 * 60))
-CLAIMED = timedelta(minutes=10)  # longer than any service may take: Apprise gives up a socket after seconds
+CLAIMED = timedelta(minutes=10)  # longer than any service may take: a delivery has a deadline of a minute
 QUIET_AFTER = timedelta(days=1)  # a digest with nothing to say is not made up for later than that
 
 
