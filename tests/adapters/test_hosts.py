@@ -147,6 +147,7 @@ def test_good_answers_restore_the_pace() -> None:
         ("Wed, 02 Dec 2026 09:00:00 GMT", 0.0),
         ("Wednesday, 02-Dec-26 10:05:00 GMT", 300.0),
         ("99999999999999999999999", 999999999999.0),
+        ("Wed, 02 Dec 2026 10:05:00 +99999999999999999999", None),
         ("-5", None),
         ("1.5", None),
         ("soon", None),

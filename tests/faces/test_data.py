@@ -178,6 +178,9 @@ def test_only_the_published_data_is_open_to_other_sites_scripts(face: Face) -> N
         ("/api/v1/sources/notes/checks?after=99999999999999999999", 400, "id of a row"),
         ("/changes?since=yesterday", 400, "a time with its zone"),
         ("/changes?since=2026-10-20", 400, "a time with its zone"),
+        ("/changes?since=9999-12-31T23:59:59-23:59", 400, "a time with its zone"),
+        ("/api/v1/changes?since=9999-12-31T23:59:59-23:59", 400, "a time with its zone"),
+        ("/api/v1/changes?since=0001-01-01T00:00:00%2B23:59", 400, "a time with its zone"),
         ("/api/v2", 404, "nothing here"),
     ],
 )
@@ -270,3 +273,13 @@ def test_the_document_names_every_route_of_the_api(face: Face, tmp_path: Path) -
     with wiring.open_house(path, None, {}) as house:
         routes = {getattr(route, "path", "") for route in build(house).routes}
     assert {r for r in routes if r.startswith("/api/")} | {"/last-accessed.json", "/feed.atom"} <= set(named)
+
+
+@pytest.mark.parametrize(
+    "path", ["/last-accessed.json", "/feed.atom", "/changes", "/api/v1/changes", "/sourcewatch.js"]
+)
+def test_a_page_of_another_site_may_read_what_is_the_sites(face: Face, path: str) -> None:
+    first = face.ask(path)
+    again = face.ask(path, If_None_Match=first.headers["etag"])
+    assert (first.status, again.status) == (200, 304)
+    assert [x.headers.get("access-control-allow-origin") for x in (first, again)] == ["*", "*"]

@@ -282,3 +282,35 @@ def test_a_slow_read_of_the_storage_stops_nobody_else(face: Face) -> None:
         assert face.ask("/style.css").status == 200 and not slow.done()
         face.ended.set()
         assert slow.result(10).text == "at last"
+
+
+ODD = (
+    "/a%0d%0ab", "/a%0A", "/a%00b", "/a%2Fb", "/a%3Fb", "/a%23b", "/a%25b", "/a//b", "/a;b=1", "/a'b", "/a|b", "/a[b]",
+    "/a%20b", "/a?", "/a?b", "/a?b=c&&d", "/a?b=http://c/d", "/a?b=%0d%0aSet-Cookie:%20x", "/%E6%96%87", "/a%ffb",
+    "/a/memento/20261020T110300Z/b", "/a?b?c", "/~a!b*(c)", "/a:b@c", "/a=b,c+d", "/a%5Cb",
+)  # fmt: skip
+
+
+def test_odd_but_legal_addresses_are_replayed_as_well(tmp_path: Path) -> None:
+    """Addresses as a standard's grammar allows them (RFC 3986, WHATWG): each is its own, and none breaks a header."""
+    watch = Watch(tmp_path)
+    with serving() as site:
+        for n, path in enumerate(ODD):
+            body = f"<main><h1>Page {n}</h1>{PARAGRAPH * 4}</main>"
+            site.pages[path] = site.pages[path.removesuffix("?")] = page(f"Page {n}", body)  # no empty query is sent
+        rows = "".join(row(f"p{n}", site.url(path)) for n, path in enumerate(ODD))
+        read = watch.passes(rows, FIRST)
+        missing = [ODD[int(name[1:])] for name, line in read.items() if not line["accessed"]]
+        assert not missing
+        with live(tmp_path) as base:
+            ask = Face(base, site, None, threading.Event(), threading.Event()).ask  # type: ignore[arg-type]
+            wrong = {}
+            for n, path in enumerate(ODD):
+                gate = ask(f"/timegate/{site.url(path)}")
+                there = gate.headers.get("location", "").removeprefix(base.rstrip("/")).replace("Z/", "Zid_/", 1)
+                found = ask(there) if gate.status == 302 else gate
+                listed = ask(f"/timemap/link/{site.url(path)}").status
+                if (gate.status, found.status, listed) != (302, 200, 200) or f"<h1>Page {n}</h1>" not in found.text:
+                    wrong[path] = gate.status, there, found.status, listed
+                assert "set-cookie" not in gate.headers
+            assert wrong == {}

@@ -61,6 +61,12 @@ class Archive:
         groups += [(one,) for one in self._daily(day)[0] if (one.source, one.at) not in told]
         return sorted((g for g in groups if g), key=lambda g: (g[0].at, g[0].source))
 
+    def noted(self, day: date) -> list[Recorded]:
+        """The checks that a day's files tell of, without the facts beside snapshots."""
+        found = self._daily(day)[0]
+        self._told = {d: told for d, told in self._told.items() if d > day}
+        return found
+
     def voids(self, day: date) -> set[int]:
         """Runs of which a day's file, or the next one's (a run may pass midnight), says that they prove nothing."""
         found = self._daily(day)[1] | self._daily(day + timedelta(days=1))[1]
@@ -202,4 +208,7 @@ def _moment(text: str) -> datetime:
     at = datetime.fromisoformat(text)
     if at.tzinfo is None:
         raise ValueError(f"{text!r} has no zone")
-    return at.astimezone(UTC)
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"{text!r} is no time that UTC has") from None

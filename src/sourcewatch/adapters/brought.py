@@ -134,9 +134,9 @@ def _root(message: Message) -> EmailMessage | None:
 def _moment(read: Callable[[], datetime]) -> datetime | None:
     try:
         at = read()
+        return at.astimezone(UTC) if at.tzinfo else None
     except (ValueError, TypeError, OverflowError):
         return None
-    return at.astimezone(UTC) if at.tzinfo else None
 
 
 def modified_at(path: Path) -> datetime:

@@ -124,7 +124,7 @@ def _found(number: int, answer: Exchange, date: str) -> _Found | None:
     try:
         url = address_of(answer.url).url
         at = datetime.fromisoformat(date).astimezone(UTC)
-    except (AddressError, SchemeError, ValueError):
+    except (AddressError, SchemeError, ValueError, OverflowError):
         return None
     return _Found(number, url, at, answer.status, answer.header("location"))
 

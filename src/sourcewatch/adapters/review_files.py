@@ -42,7 +42,7 @@ class ReviewFiles:
         for path in sorted(names, key=_order):
             try:
                 yield path, _review(_key(path), self._store.get(path))
-            except (UnreadableError, ValueError, KeyError, TypeError) as error:
+            except (UnreadableError, ValueError, KeyError, TypeError, OverflowError) as error:
                 lost.append((path, f"the decision cannot be read: {error!r}"))
 
 

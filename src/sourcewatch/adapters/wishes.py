@@ -35,7 +35,7 @@ def retry_after_s(value: str, now: datetime | None = None) -> float | None:
         return float(text[:12])
     try:
         at = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if at.tzinfo is None:
         at = at.replace(tzinfo=UTC)
@@ -74,6 +74,6 @@ def _sent_at(answer: Exchange) -> datetime | None:
     """The server's own clock: a time that it names is to be read by it."""
     try:
         at = parsedate_to_datetime(answer.header("date"))
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return at if at.tzinfo is not None else at.replace(tzinfo=UTC)

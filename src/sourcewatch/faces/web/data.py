@@ -10,7 +10,7 @@ import time
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -33,6 +33,7 @@ from .script import SCRIPT
 if TYPE_CHECKING:
     from ..wiring import House
 
+OF_THE_SITE = ("/changes", "/api/v1/changes")  # the same data, for pages of any site to read
 LOOK_S = 1.0  # as often as this the ledger is asked whether it was written to
 SHARE = 10.0  # while it is written to all the time, at most a tenth of the time goes into making the data again
 LASTS_S = 300.0  # rows from a clock that was wrong come true by themselves
@@ -189,7 +190,7 @@ class Data:
                 made.shown.clear()
             made.shown[asked] = known
         shown, following = known
-        headers = {"Cache-Control": "no-cache"} | (ANYBODY if request.url.path == "/changes" else {})
+        headers = {"Cache-Control": "no-cache"} | (ANYBODY if request.url.path in OF_THE_SITE else {})
         headers |= {"Link": f'<{following}>; rel="next"'} if following else {}
         return answer(request, shown, headers)
 
@@ -230,11 +231,11 @@ def _since(request: Request) -> datetime | None:
         return None
     try:
         at = datetime.fromisoformat(given)
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is None or at.year < 1900 or "T" not in given:
-        raise HTTPException(400, "since is a time with its zone, such as 2026-10-20T11:03:00Z")
-    return at
+        if at.tzinfo is not None and "T" in given and at.year >= 1900:
+            return at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise HTTPException(400, "since is a time with its zone, such as 2026-10-20T11:03:00Z")
 
 
 def _rows(request: Request, name: str, rows: Sequence[Mapping[str, Any]], most: int) -> Shown:

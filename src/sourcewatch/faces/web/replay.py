@@ -6,14 +6,15 @@ Foreign HTML is never rewritten. `/memento/STAMP/URL` is our page around it, `/m
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from urllib.parse import unquote
 
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ...analysis.address import normal
@@ -35,12 +36,21 @@ _STAMPED = re.compile(r"(\d{8})T(\d{6})Z|(\d{4}(?:\d\d){0,5})")
 _HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT")
 
 
+class _AddressConvertor(PathConvertor):
+    """All that is left of a path, line breaks (%0d%0a) too: the path is decoded when it comes here."""
+
+    regex = r"[\s\S]*"
+
+
+register_url_convertor("address", _AddressConvertor())
+
+
 def routes() -> list[BaseRoute]:
     return [
-        Route("/timegate/{url:path}", _timegate),
-        Route("/timemap/link/{url:path}", _timemap_link),
-        Route("/timemap/json/{url:path}", _timemap_json),
-        Route("/memento/{stamp}/{url:path}", _memento),
+        Route("/timegate/{url:address}", _timegate),
+        Route("/timemap/link/{url:address}", _timemap_link),
+        Route("/timemap/json/{url:address}", _timemap_json),
+        Route("/memento/{stamp}/{url:address}", _memento),
     ]
 
 
@@ -104,7 +114,7 @@ def _timegate(request: Request) -> Response:
         raise HTTPException(400, words, vary)
     links, known = _known(request, 1, vary)
     found = closest(known, at) if at is not None else known[-1]
-    return RedirectResponse(links.memento(found), 302, {"Link": links.around(known, found), **vary})
+    return _to(links.memento(found), {"Link": links.around(known, found), **vary})
 
 
 def _timemap_link(request: Request) -> Response:
@@ -137,7 +147,7 @@ def _memento(request: Request) -> Response:
     links, known = _known(request, 2)
     found = closest(known, at)
     if stamp.removesuffix(RAW) != found.stamp:
-        return RedirectResponse(links.memento(found, raw), 302)
+        return _to(links.memento(found, raw))
     headers = {"Memento-Datetime": _http(found.at), "Link": links.around(known, found)}
     replay: Replay = request.app.state.replay
     if raw:
@@ -146,15 +156,24 @@ def _memento(request: Request) -> Response:
     return frame(request.app.state.house, replay, links, known, found, headers)
 
 
+def _to(address: str, headers: Mapping[str, str] | None = None) -> Response:
+    """A redirect to the very address; Starlette's own quotes it once more, and `a|b` and `a%7Cb` are two."""
+    return Response(status_code=302, headers={"Location": address, **(headers or {})})
+
+
 def _known(request: Request, segments: int, headers: dict[str, str] | None = None) -> tuple[Links, list[Memento]]:
     """The original that the path names after its first segments, and its mementos; 400 or 404 where there are none."""
     asked = _original(request, segments)
     url = normal(asked)
     if url is None:
         raise HTTPException(400, "after the slash belongs a web address, such as https://example.org/", headers)
-    known = request.app.state.replay.mementos(asked)
+    replay: Replay = request.app.state.replay
+    known = replay.mementos(asked)
+    if not known and not request.scope["query_string"]:  # servers do not tell an empty query from none
+        asked, url = f"{asked}?", f"{url}?"
+        known = replay.mementos(asked)
     if not known:
-        raise HTTPException(404, f"no version of {url} was ever accepted here", headers)
+        raise HTTPException(404, f"no version of {url.rstrip('?')} was ever accepted here", headers)
     return Links(request, url), known
 
 
