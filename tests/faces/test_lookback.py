@@ -354,6 +354,26 @@ def test_a_capture_by_hand_comes_back_out_of_the_archive(cited: Cited) -> None:
     assert (after[1].last_accessed, after[1].by_hand_at, after[1].by_hand_by) == (None, PERSON, "Mei")
 
 
+def test_the_same_file_again_confirms_what_is_kept(cited: Cited) -> None:
+    path = cited.watch.folder / "page.html"
+    path.write_text(HTML, "utf-8")
+    first, files = cited.capture(path), cited.kept_files()
+    again = cited.capture(path, PERSON + timedelta(hours=3), by="Lin")
+    assert first.stored is not None and again.stored is None and cited.kept_files() == files
+    assert len(cited.watch.ask(lambda h: h.ledger.versions("p"))) == 1
+    span = cited.watch.ask(lambda h: h.ledger.spans("p"))[-1]
+    assert span.by_hand and not span.new_version and span.verdict.accessed
+    standing = cited.standing()
+    assert (standing.last_accessed, standing.by_hand_at, standing.by_hand_by) == (
+        None,
+        PERSON + timedelta(hours=3),
+        "Lin",
+    )
+    assert cited.watch.ask(lambda h: wiring.verify(h, NOW)).flaws == ()
+    path.write_text(HTML.replace("Notes</h1>", "Notes, mended</h1>"), "utf-8")
+    assert cited.capture(path, PERSON + timedelta(hours=4)).stored is not None
+
+
 def test_the_command_captures_shows_and_refuses_in_one_sentence(cited: Cited) -> None:
     folder = cited.watch.folder
     (folder / "page.html").write_text(HTML, "utf-8")

@@ -111,10 +111,8 @@ def capture(
             kept = asyncio.run(lookback.capture(house, source, what, by.strip(), reason.strip(), moment))
         except NotUsable as error:
             raise typer.BadParameter(str(error)) from None
-    typer.echo(
-        f"{source.id}: kept by hand, {kept.stored.captured_at:%Y-%m-%dT%H:%M:%SZ}, "
-        f"{kept.judgement.verdict.word}: {kept.stored.path}"
-    )
+    where = kept.stored.path if kept.stored else "the newest version has these bytes, and was seen again"
+    typer.echo(f"{source.id}: kept by hand, {kept.at:%Y-%m-%dT%H:%M:%SZ}, {kept.judgement.verdict.word}: {where}")
     if kept.judgement.sightings:
         from . import shown
 

@@ -30,9 +30,12 @@ RULE = "by-hand"
 
 @dataclass(frozen=True, slots=True)
 class KeptByHand:
-    """What was kept: its place, the date that is the person's, and what the judge found."""
+    """What was kept: its place, the date that is the person's, and what the judge found.
 
-    stored: Stored
+    *stored* is None where the newest version has these very bytes: then a row alone says that a person saw it again.
+    """
+
+    stored: Stored | None
     at: datetime
     judgement: Judgement
 
@@ -69,24 +72,28 @@ class Hand:
             verdict = judgement.verdict
             words = f"{brought.name or brought.kind} does not show the page: {verdict.word} ({verdict.rule})"
             raise NotUsable(f"{words}: {verdict.evidence}" if verdict.evidence else words)
+        answer, memory = brought.exchanges[-1], recall.memory
+        again = memory is not None and memory.body_sha256 == answer.body_sha256
         evidence = f"{by}: {reason} ({brought.kind}; judged by {judgement.verdict.rule})"
         whole = replace(
             judgement,
             verdict=Verdict(judgement.verdict.word, RULE, evidence),
-            changed=True,  # a person's evidence is kept whole, even where it says nothing new
-            packed=judgement.packed or pack(judgement.document),
+            changed=not again,  # a person's evidence is kept whole, even where it says nothing new
+            change=None if again else judgement.change,
+            packed=b"" if again else judgement.packed or pack(judgement.document),
             reread=None,
         )
         capture = Capture(at, brought.exchanges)
         facts = _facts(brought, by, reason)
-        finding = Finding(source.id, at, capture, whole, 0.0)
-        stored = await self.threads.files(self._write, source, finding, brought, facts)
+        seen = memory.version if again and memory is not None else None
+        finding = Finding(source.id, at, capture, whole, 0.0, unchanged_of=seen)
+        stored = None if again else await self.threads.files(self._write, source, finding, brought, facts)
         kept = Kept(
             finding=finding,
-            status=capture.answer.status,
+            status=answer.status,
             url=source.url or "",
             final_url=capture.final_url,
-            body_sha256=capture.answer.body_sha256,
+            body_sha256=answer.body_sha256,
             stored=stored,
             facts=facts_of(finding) | facts,
             messages=alarms.of_check(source, finding, source.url or "", recall),
