@@ -54,6 +54,9 @@ def request_headers(request: Request, address: Address, user_agent: str, cookie:
         "Accept-Language": ACCEPT_LANGUAGE,
         "Accept-Encoding": ACCEPT_ENCODING,
     }
+    if request.method == "POST":
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+        headers["Content-Length"] = str(len(request.body))
     if referer := referer_for(request.referer, address):
         headers["Referer"] = referer
     if cookie:

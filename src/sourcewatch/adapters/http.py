@@ -139,7 +139,7 @@ class Web:
                 return address.url, outcome
             trip.exchanges.append(outcome)
             trip.cookies.learn(address, outcome.all_headers("set-cookie"))
-            following = next_address(outcome)
+            following = next_address(outcome) if trip.request.method == "GET" else None
             if following is None:
                 return None
             if isinstance(following, Fault):
@@ -220,7 +220,7 @@ class Web:
         """Ask once; a kept-alive connection that died before a byte came was only stale, so ask once more."""
         outcome = await self._ask(trip, address, headers)
         wire = WIRE.get()
-        stale = wire is not None and wire.silent and wire.requests > 1
+        stale = wire is not None and wire.silent and wire.requests > 1 and trip.request.method == "GET"
         if stale and isinstance(outcome, Broken) and outcome.fault.word in ("empty_reply", "connection_reset"):
             return await self._ask(trip, address, headers)
         return outcome
@@ -232,7 +232,7 @@ class Web:
         fault: Fault | None = None
         try:
             async with self.lines.to(address.origin) as transport:
-                request = self._request(address, headers)
+                request = self._request(trip.request, address, headers)
                 async with trip.budget.spend():
                     answer.response = await transport.handle_async_request(request)
                 try:
@@ -252,7 +252,7 @@ class Web:
         assert exchange
         return exchange
 
-    def _request(self, address: Address, headers: Raw) -> httpx.Request:
+    def _request(self, wanted: Request, address: Address, headers: Raw) -> httpx.Request:
         """The path goes round httpx's URL, which quotes in its own way: *target* is asked for byte by byte."""
         timeout = {"connect": self.policy.connect_s, "read": self.policy.read_s, "write": self.policy.read_s}
         extensions = {
@@ -261,7 +261,8 @@ class Web:
             "sni_hostname": address.host.rstrip("."),
         }
         url = httpx.URL(scheme=address.scheme, host=address.host, port=address.port, path="/")
-        return httpx.Request("GET", url, headers=headers, extensions=extensions)
+        content = wanted.body if wanted.method == "POST" else None
+        return httpx.Request(wanted.method, url, headers=headers, content=content, extensions=extensions)
 
 
 def _endless(trip: _Trip, address: Address, cookie: str, seen: set[tuple[str, str]]) -> Fault | None:

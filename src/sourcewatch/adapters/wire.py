@@ -14,6 +14,7 @@ SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 _BLANK_LINE = re.compile(rb"\n\r?\n")  # the end of a head, as h11 sees it
 _FIELD = re.compile(rb"(?m)^([^:\r\n]+):[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*")  # with its folded lines
+_REQUEST = re.compile(rb"[A-Z]+ [^\r\n]* HTTP/1\.1\r\n")
 _INTERIM = re.compile(rb"HTTP/\d\.\d 1(?!01)\d\d")
 
 
@@ -34,7 +35,9 @@ class Wire:
     _received: bytearray = field(default_factory=bytearray)
 
     def sent(self, data: bytes) -> None:
-        """A GET goes out in one write: each write starts a new exchange."""
+        """A head goes out in one write, and starts a new exchange; what a POST sends after it does not."""
+        if not _REQUEST.match(data):
+            return
         self.requests += 1
         self.request_head, self.response_head, self.first_byte_at = data, b"", None
         self._received.clear()

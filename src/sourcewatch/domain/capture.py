@@ -18,7 +18,8 @@ class Request:
     """One wish to read an address. *etag* and *last_modified* are the server's own words of an accepted version.
 
     *headers* go only to the origin of *url*, never to another that a redirect names. *deadline_s* is for the whole,
-    redirects included; time spent waiting politely for the host does not count.
+    redirects included; time spent waiting politely for the host does not count. A POST sends *body*, a form; it is
+    sent once, and a redirect that it meets is its answer.
     """
 
     url: str
@@ -30,6 +31,8 @@ class Request:
     robots_override: str = ""
     max_bytes: int | None = None
     deadline_s: float | None = None
+    method: Literal["GET", "POST"] = "GET"
+    body: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
