@@ -64,7 +64,7 @@ def wayback(site: Site) -> str:
 
 
 def test_the_waybacks_copy_is_read_raw_judged_and_offered(site: Site, watch: Watch) -> None:
-    gone(watch, site, wayback(site))
+    rows = gone(watch, site, wayback(site))
     original, asked = site.url("/p"), list[str]()
 
     def gate(headers: dict[str, str]) -> Answer:
@@ -90,6 +90,15 @@ def test_the_waybacks_copy_is_read_raw_judged_and_offered(site: Site, watch: Wat
     cited = watch.ask(lambda h: site_data.citations(h.settings, h.ledger, h.site, days(9), known))
     assert f'data-versionurl="{copy.url}"' in cite.robust_links(cited)
     assert watch.dates(days(9))["p"]["last_accessed"] == "2026-10-20T03:03:00Z"
+    site_says = watch.ask(lambda h: site_data.last_accessed(h.settings, h.ledger, h.site, days(9), known))["sources"]
+    assert site_says["p"]["outside"] == {
+        "archive": "wayback", "url": copy.url, "memento_at": "2026-10-19T12:00:00Z", "date": "2026-10-19",
+        "quotes": {"held": 1, "sought": 1},
+    }  # fmt: skip
+    site.pages["/p"] = page("Production", ARTICLE)
+    watch.passes(rows, days(10))
+    back = watch.ask(lambda h: site_data.last_accessed(h.settings, h.ledger, h.site, days(10), known))["sources"]
+    assert back["p"]["outside"] is None, "the source itself can be read again"
 
 
 @pytest.mark.parametrize(

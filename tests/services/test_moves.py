@@ -14,8 +14,10 @@ import pytest
 
 from live import live
 from site_of_pages import Answer, Site, page, row
+from sourcewatch.analysis import render
 from sourcewatch.domain.move import Lead
 from sourcewatch.faces import moving
+from sourcewatch.services import publish
 from sourcewatch.services.moves import ACCEPTED, REFUSED, Looked, NotTaken
 from watch import Watch
 
@@ -70,6 +72,32 @@ def test_a_permanent_redirect_is_proposed_after_its_target_was_read(site: Site, 
     assert move.evidence[0].words == f"301 {site.url('/old')} → 200 {site.url('/new')}"
     assert move.likeness.same_title and move.likeness.kept == 1.0
     assert (move.likeness.held, move.likeness.sought) == (1, 1)
+
+
+def test_the_report_lists_what_nobody_has_decided_about_with_its_command(site: Site, watch: Watch) -> None:
+    site.pages["/old"] = page("Production", ARTICLE)
+    rows = row("p", site.url("/old"), QUOTE)
+    watch.passes(rows, START)
+
+    def report(language: str | None = None) -> tuple[str, str, Any]:
+        values = watch.ask(lambda h: publish.report(h.settings, h.ledger, days(2), days(-9), proposals=h.moves.open()))
+        return render.html(values, language), render.markdown(values, language), json.loads(render.as_json(values))
+
+    title = "Where it seems to have moved"
+    assert title not in "".join(report()[:2]) and report()[2]["proposals"] == []
+    site.pages["/old"], site.pages["/new"] = moved_to("/new"), page("Production", ARTICLE)
+    watch.passes(rows, days(1))
+    look(watch, site, "p")
+    html, text, machine = report()
+    for made in (html, text):
+        assert title in made and site.url("/new") in made and f"301 {site.url('/old')}" in made.replace("\\", "")
+        assert "sourcewatch moved --accept 1 --by NAME" in made
+    [one] = machine["proposals"]
+    assert (one["id"], one["source"], one["to_url"], one["kept"]) == (1, "p", site.url("/new"), 1.0)
+    assert one["evidence"][0]["lead"] == "redirect" and one["quotes"] == {"held": 1, "sought": 1}
+    assert "新地址的线索" in report("zh-CN")[0] and "新地址的线索" in report("zh-CN")[1]
+    watch.ask(lambda h: moving.decide(h, 1, REFUSED, "Li", days(2)))
+    assert title not in report()[1] and report()[2]["proposals"] == []
 
 
 def test_what_is_gone_is_found_by_the_address_that_it_gave_itself(site: Site, watch: Watch) -> None:

@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 from ..domain.change import Edit, EditKind, Extent, Part, PictureChange, picture_facts
 from ..domain.copies import OutsideCopy
+from ..domain.move import Move
 from ..domain.report import ChangeLine, Line, Picture, QuoteGroup, QuoteLine, Report, SecondHand
 from ..domain.source import Source
 from ..domain.trend import Trends
@@ -68,6 +69,7 @@ def html(report: Report, language: str | None = None) -> str:
             tier=lambda id_: tiered(id_, tiers),
             named=lambda x: named(x, voice, tiers),
             lang=lang_of,
+            accepting=accepting,
             plots=Markup(plots.everything(report.trends, voice, tiers)),
             plot_style=Markup(plots.STYLE),
         )
@@ -103,6 +105,7 @@ def _sections(r: Report) -> list[str]:
         "needs",
         "changes",
         "moved",
+        "proposals",
         "unreadable",
         "recovered",
         "claims",
@@ -159,9 +162,8 @@ def markdown(report: Report, language: str | None = None) -> str:
 
 def _markdown(r: Report, v: Voice) -> Iterator[str]:
     yield f"# {excerpt.markdown(r.site.name)} · {v.say('report')}\n"
-    yield v.say("generated", at=v.minute(r.generated_at)) + (
-        f" · {v.say('since', at=v.minute(r.since))}" if r.since else ""
-    )
+    since = f" · {v.say('since', at=v.minute(r.since))}" if r.since else ""
+    yield f"{v.say('generated', at=v.minute(r.generated_at))}{since} ({r.site.timezone})"
     yield f"\n{counts(r, v)}\n"
     if r.void_reason:
         yield f"> {v.void(r.void_reason)}\n"
@@ -171,6 +173,7 @@ def _markdown(r: Report, v: Voice) -> Iterator[str]:
     yield from _section(v.say("changes"), (x for c in r.changes for x in _change(c, v)), v.say("nothing_changed"))
     unread = (part for x in r.unreadable for part in _unread(x, r, v))
     yield from _section(v.say("moved"), (f"- {_named(x, v)} · {_whither(x, v)}" for x in r.moved))
+    yield from _section(v.say("mv_title"), (part for x, m in r.proposals for part in _proposal(x, m, v)))
     yield from _section(v.say("unreadable"), unread, nothing_unread(r, v))
     yield from _section(v.say("oc_title"), (f"- {_named(x, v)}: {_robust(x, c, v)}" for x, c in r.outside))
     was = (f"- {_named(x, v)} · {v.last_read(x)} · {_was(x, v)}" for x in r.recovered)
@@ -194,6 +197,19 @@ def _unread(x: Line, r: Report, v: Voice) -> Iterator[str]:
 
 def _robust(line: Line, copy: OutsideCopy, v: Voice) -> str:
     return f"[{excerpt.markdown(v.outside(copy))}](<{excerpt.markdown_href(copy.url)}>)"
+
+
+def _proposal(line: Line, move: Move, v: Voice) -> Iterator[str]:
+    yield f"- {_named(line, v)}: {v.say('moved_to', url=f'<{excerpt.markdown_href(move.to_url)}>')}"
+    for one in move.evidence:
+        yield f"  - {v.labelled(f'mv_{one.lead}', excerpt.markdown(one.words))}"
+    yield f"  - {excerpt.markdown(v.likeness(move))}"
+    yield f"  - {v.labelled('mv_accept', f'`{accepting(move)}`')}"
+
+
+def accepting(move: Move) -> str:
+    """The command by which an editor cites a source at its new address."""
+    return f"sourcewatch moved --accept {move.id} --by NAME"
 
 
 def _whither(line: Line, v: Voice) -> str:
@@ -297,12 +313,29 @@ def as_json(report: Report) -> str:
             {"source": x.source.id, "archive": c.archive, "url": c.url, "memento_at": _z(c.memento_at)}
             for x, c in report.outside
         ],
+        "proposals": [_json_proposal(x, m) for x, m in report.proposals],
         "recovered": [_json_line(x) for x in report.recovered],
         "quiet": [x.source.id for x in report.quiet],
         "unchecked": [x.source.id for x in report.unchecked],
         "unlocated": [s.id for s in report.unlocated],
     }
     return data_files.as_json(body, 1) + "\n"
+
+
+def _json_proposal(x: Line, move: Move) -> dict[str, Any]:
+    found = move.likeness
+    return {
+        "id": move.id,
+        "source": x.source.id,
+        "url": move.url,
+        "to_url": move.to_url,
+        "proposed_at": _z(move.proposed_at),
+        "evidence": [{"lead": e.lead, "words": e.words} for e in move.evidence],
+        "same_title": found.same_title,
+        "kept": found.kept,
+        "quotes": {"held": found.held, "sought": found.sought},
+        "accept": accepting(move),
+    }
 
 
 def _json_line(x: Line) -> dict[str, Any]:

@@ -59,6 +59,14 @@ class OutsideCopy:
         return self.held == self.sought if self.sought else self.kept is None or self.kept >= 0.5
 
 
+def best_of(copies: Iterable[OutsideCopy]) -> dict[str, OutsideCopy]:
+    """For each source the copy that can stand for the cited version, where one is known."""
+    of: dict[str, list[OutsideCopy]] = {}
+    for copy in copies:
+        of.setdefault(copy.source, []).append(copy)
+    return {source: found for source, known in of.items() if (found := best(known)) is not None}
+
+
 def best(copies: Iterable[OutsideCopy]) -> OutsideCopy | None:
     """Of the newest answer of each archive the copy that can be offered and is closest to the cited version."""
     newest: dict[str, OutsideCopy] = {}

@@ -8,6 +8,7 @@ from datetime import datetime
 from .change import Drift, Edit, PictureChange, Sighting, Significance
 from .copies import OutsideCopy
 from .message import News
+from .move import Move
 from .review import Review
 from .source import Claim, Quote, Site, Source
 from .standing import Standing
@@ -121,6 +122,7 @@ class Report:
     """Everything that a report says. Times are UTC; *since* bounds changes, recoveries and news (what was told).
 
     *outside*: sources that cannot be read, each with a copy in another archive that holds what is cited.
+    *proposals*: sources that are gone or lead elsewhere, each with an address that nobody has decided about.
     *undelivered* messages were given up lately.
     """
 
@@ -145,3 +147,4 @@ class Report:
     undelivered: int = 0
     trends: Trends = field(default_factory=Trends)
     outside: tuple[tuple[Line, OutsideCopy], ...] = ()
+    proposals: tuple[tuple[Line, Move], ...] = ()

@@ -33,7 +33,8 @@ def export_last_accessed(
         raise typer.BadParameter(f"--format knows {', '.join(data_files.FORMS)}")
     form = data_files.FORMS[format_]
     with opened() as house:
-        data = site_data.last_accessed(house.settings, house.ledger, house.site, wiring.now())
+        copies = wiring.best_copies(house)
+        data = site_data.last_accessed(house.settings, house.ledger, house.site, wiring.now(), copies)
     return _written(form.text(data), out / form.path if out is not None and out.is_dir() else out)
 
 

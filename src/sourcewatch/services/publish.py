@@ -13,6 +13,7 @@ from ..domain.change import Sighting, SightingKind, held, unpack_edits, unpack_p
 from ..domain.copies import OutsideCopy
 from ..domain.errors import StorageError
 from ..domain.kept import ChangeRow, Quoted, VersionRow
+from ..domain.move import Move
 from ..domain.report import ChangeLine, ClaimLine, Line, Picture, QuoteGroup, QuoteLine, Report, SecondHand
 from ..domain.review import Desk, Review, Subject
 from ..domain.source import Quote, Settings, Source, SourceKind
@@ -113,12 +114,13 @@ def report(
     desk: Desk = UNDECIDED,
     history: Trends | None = None,
     outside: Mapping[str, OutsideCopy] = _NONE,
+    proposals: Iterable[Move] = (),
 ) -> Report:
     """The report of everything that happened since, and of where everything stands now.
 
     Changed pictures are read back from *snapshots*, where given, to be shown side by side; what was told, and what
     could not be delivered, from *outbox*; how sources fared over half a year, from *history*. What an editor has
-    accepted (*desk*) needs nobody any more.
+    accepted (*desk*) needs nobody any more. *proposals* are those that nobody has decided about.
     """
     seen = view(settings, ledger, now, desk)
     quotes, unverified = in_need(seen)
@@ -130,6 +132,7 @@ def report(
     recovered = ledger.recovered_since(since, now) if since else {}
     told = {g.source.id for g in unverified}
     loud = changed | {x.source.id for x in failing} | {x.source.id for x in lines if moved(x)} | set(recovered)
+    lost = {x.source.id: x for x in lines if x.standing.failing_since is not None or moved(x)}
     run = ledger.last_run()
     return Report(
         site=settings.site,
@@ -151,6 +154,7 @@ def report(
         void_reason=run.void_reason if run else None,
         news=tuple(with_declared(n, seen.sources) for n in outbox.since(since, MOST_CHANGES)) if outbox else (),
         outside=tuple((x, outside[x.source.id]) for x in failing if x.source.id in outside),
+        proposals=tuple((lost[m.source], m) for m in proposals if m.source in lost),
         undelivered=outbox.backlog(now).given_up if outbox else 0,
         trends=trends_of(settings, history, failing, now) if history else _NO_TRENDS,
     )

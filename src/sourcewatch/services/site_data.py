@@ -27,7 +27,7 @@ class Dates:
     """All that the site's data needs, read once. *figures* are those of a page by its id.
 
     *second*: by the id of a source that cannot be read, its mirrors that were asked, with how many quotes of how many
-    stand there.
+    stand there. *outside*: by a source's id the copy in another archive that can stand for the cited version.
     """
 
     settings: Settings
@@ -37,6 +37,7 @@ class Dates:
     figures: Mapping[str, list[Source]]
     shown: Mapping[int, VersionShown]
     second: Mapping[str, list[tuple[Source, int, int]]] = field(default_factory=dict)
+    outside: Mapping[str, OutsideCopy] = field(default_factory=dict)
 
     def standing(self, source: Source) -> Standing:
         return self.standings.get(source.id, NEVER)
@@ -52,7 +53,9 @@ class Dates:
         return memento_url(self.settings.public_url, source.url, version) if version is not None else None
 
 
-def read(settings: Settings, ledger: Ledger, rows: SiteRows, now: datetime) -> Dates:
+def read(
+    settings: Settings, ledger: Ledger, rows: SiteRows, now: datetime, outside: Mapping[str, OutsideCopy] = _NONE
+) -> Dates:
     """Raises StorageError."""
     sources, standings = known(settings, ledger), ledger.standings(now)
     figures: dict[str, list[Source]] = {}
@@ -69,7 +72,7 @@ def read(settings: Settings, ledger: Ledger, rows: SiteRows, now: datetime) -> D
         quoted = rows.quoted(mirror.id, there.version) if own and there.version is not None else ()
         stand = held((q.sighting for q in quoted), own)
         second.setdefault(mirror.mirror_of or "", []).append((mirror, stand, len(own)))
-    return Dates(settings, now, sources, standings, figures, rows.shown(seen), second)
+    return Dates(settings, now, sources, standings, figures, rows.shown(seen), second, outside)
 
 
 def memento_url(public_url: str, url: str | None, version: VersionShown) -> str | None:
@@ -79,9 +82,11 @@ def memento_url(public_url: str, url: str | None, version: VersionShown) -> str 
     return f"{public_url}memento/{version.captured_at:{STAMP}}/{normal(url) or url}"
 
 
-def last_accessed(settings: Settings, ledger: Ledger, rows: SiteRows, now: datetime) -> dict[str, Any]:
+def last_accessed(
+    settings: Settings, ledger: Ledger, rows: SiteRows, now: datetime, outside: Mapping[str, OutsideCopy] = _NONE
+) -> dict[str, Any]:
     """The site's data (contract): every declared source, with the date of the last check that read it."""
-    return as_data(read(settings, ledger, rows, now))
+    return as_data(read(settings, ledger, rows, now, outside))
 
 
 def as_data(seen: Dates) -> dict[str, Any]:
@@ -123,6 +128,21 @@ def entry(seen: Dates, source: Source) -> dict[str, Any]:
         ],
         "mirror_of": source.mirror_of,
         "second_hand": [_second_hand(seen, source, *found) for found in seen.second.get(source.id, ())],
+        "outside": _outside(seen, source),
+    }
+
+
+def _outside(seen: Dates, source: Source) -> dict[str, Any] | None:
+    """Where readers find what is cited while the source cannot be read; never its date."""
+    copy = seen.outside.get(source.id)
+    if copy is None or seen.standing(source).failing_since is None:
+        return None
+    return {
+        "archive": copy.archive,
+        "url": copy.url,
+        "memento_at": z(copy.memento_at),
+        "date": dates.local_day(copy.memento_at, seen.settings.site.timezone).isoformat(),
+        "quotes": {"held": copy.held, "sought": copy.sought},
     }
 
 

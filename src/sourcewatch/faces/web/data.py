@@ -21,6 +21,7 @@ from starlette.routing import BaseRoute, Route
 
 from ...analysis import feed
 from ...analysis.data_files import as_json
+from ...domain.copies import best_of
 from ...domain.report import Report
 from ...domain.source import Source
 from ...services import listed, site_data
@@ -110,7 +111,7 @@ class Data:
 
     def _make(self, mark: str, began: float) -> Made:
         house, now = self._house, self._clock()
-        seen = site_data.read(house.settings, house.ledger, house.site, now)
+        seen = site_data.read(house.settings, house.ledger, house.site, now, best_of(house.outside.of()))
         data = site_data.as_data(seen)
         told = as_json(data["sources"])
         text = as_json({key: value for key, value in data.items() if key != "sources"})[:-1] + f',"sources":{told}}}'

@@ -70,6 +70,9 @@ _ENTRY = {
             verdict=_or_null(VERDICT), quotes=_object(held=NUMBER, sought=NUMBER), lacks=_list(TEXT),
         )
     ),
+    "outside": _or_null(
+        _object(archive=TEXT, url=TEXT, memento_at=TIME, date=DAY, quotes=_object(held=NUMBER, sought=NUMBER))
+    ),
 }  # fmt: skip
 _SOURCE = {
     "id": TEXT,
