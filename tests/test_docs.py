@@ -55,7 +55,7 @@ def test_the_readmes_example_is_a_sound_configuration(tmp_path: Path) -> None:
     [
         models.SiteModel, models.FetchModel, models.HostModel, models.TierModel, models.SourceModel, models.QuoteModel,
         models.ClaimModel, models.MirrorModel, models.ServeModel, models.ProofModel, models.RetainModel,
-        models.EditorModel, models.ArchiveModel, models.RestModel,
+        models.EditorModel, models.ArchiveModel, models.SaveModel, models.RestModel,
     ],
 )  # fmt: skip
 def test_every_key_is_documented(model: type[BaseModel]) -> None:

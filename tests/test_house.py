@@ -54,6 +54,7 @@ ONE_ROOM = {
         "adapters/months.py",
         "adapters/move_rows.py",
         "adapters/outside_rows.py",
+        "adapters/save_rows.py",
         "adapters/strays.py",
         "adapters/turn_rows.py",
         "faces/fleet.py",

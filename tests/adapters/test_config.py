@@ -209,7 +209,7 @@ def test_the_shipped_schema_is_the_models_own() -> None:
     assert (ROOT / "sources.schema.json").read_text(encoding="utf-8") == config.schema()
     assert json.loads(config.schema())["properties"].keys() == {
         "storage", "site", "fetch", "hosts", "tiers", "serve", "proof", "retain", "editor", "source", "claim",
-        "render", "archive",
+        "render", "archive", "save",
     }  # fmt: skip
 
 
@@ -227,3 +227,29 @@ def test_where_an_editor_is_told_stays_in_the_environment(tmp_path: Path) -> Non
     path.write_text(HEAD + '[[editor]]\nname = "Li"\nto = ["${LI_TELEGRAM}"]\n', encoding="utf-8")
     [editor] = config.load(path, {"LI_TELEGRAM": "tgram://1:s3cret/2"}).editors
     assert editor.variables == ("LI_TELEGRAM",) and "s3cret" not in repr(editor)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ('token = "key:secret"', "is a secret"),
+        ('token = "${T}"\ntiers = ["Z"]', "no [tiers.Z] in this file"),
+        ('token = "${T}"\nleave_out = ["nobody"]', "'nobody' is not a source of this file"),
+        ('token = "${T}"\nper_minute = 60', "less than or equal to 12"),
+        ("per_day = 10", "is missing"),
+    ],
+)
+def test_what_would_be_sent_to_an_archive_is_read_strictly(tmp_path: Path, lines: str, words: str) -> None:
+    path = tmp_path / "sources.toml"
+    path.write_text(f"{HEAD}{ROW}[save]\n{lines}\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        config.load(path, {})
+    assert words in str(caught.value)
+
+
+def test_the_token_of_an_archive_stays_in_the_environment(tmp_path: Path) -> None:
+    path = tmp_path / "sources.toml"
+    path.write_text(f'{HEAD}{ROW}[save]\ntoken = "${{T}}"\naddress = "https://a.example/"\n', encoding="utf-8")
+    save = config.load(path, {"T": "key:secret"}).save
+    assert save is not None and (save.variable, save.address, save.tiers) == ("T", "https://a.example", ("A",))
+    assert config.load(path, {}).look_for_moved

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from ..domain.copies import KNOWN, OutsideArchive
 from ..domain.errors import ConfigError
+from ..domain.save import SavePolicy
 from ..domain.source import (
     Claim,
     Editor,
@@ -37,7 +38,7 @@ from ..domain.source import (
     with_mirrors,
 )
 from . import read_by, readers, toml_files
-from .config_models import ArchiveModel, FileModel, RestModel, Row, SourceModel
+from .config_models import ArchiveModel, FileModel, RestModel, Row, SaveModel, SourceModel
 from .config_values import CONTROL
 from .store import BUCKETS
 
@@ -159,6 +160,7 @@ def _whole(model: FileModel, environ: Mapping[str, str], selector_error: Callabl
             yield ("archive", i, "name"), f"{archive.name!r} is used twice"
         if not archive.timegate and not archive.timemap and archive.name not in KNOWN:
             yield ("archive", i, "name"), f"is none of {', '.join(sorted(KNOWN))}, so it needs a timegate or a timemap"
+    yield from _save_faults(model)
     sources = {row.id: row for row in model.source}
     claims = {row.id for row in model.claim}
     for i, claim in enumerate(model.claim):
@@ -170,6 +172,19 @@ def _whole(model: FileModel, environ: Mapping[str, str], selector_error: Callabl
             yield ("source", i, "watch"), "needs screenshots, and [render] says screenshot = false"
         yield from _row_faults(i, source, sources, claims)
         yield from _row_environment(i, source, environ, selector_error)
+
+
+def _save_faults(model: FileModel) -> _Found:
+    """A name that leads nowhere would send nothing, or what was to stay here."""
+    if model.save is None:
+        return
+    for tier in model.save.tiers:
+        if tier not in model.tiers:
+            yield ("save", "tiers"), f"no [tiers.{tier}] in this file"
+    known = {row.id for row in model.source}
+    for excepted in model.save.leave_out:
+        if excepted not in known:
+            yield ("save", "leave_out"), f"{excepted!r} is not a source of this file"
 
 
 def _row_faults(i: int, row: SourceModel, sources: Mapping[str, SourceModel], claims: set[str]) -> _Found:
@@ -279,8 +294,17 @@ def _settings(model: FileModel, environ: Mapping[str, str], folder: Path, rules:
         render=RenderPolicy(model.render.browser, model.render.screenshot),
         public_url=model.serve.url.rstrip("/") + "/" if model.serve.url else "",
         archives=tuple(_archive(a) for a in model.archive),
+        save=_save(model.save),
+        look_for_moved=model.serve.look_for_moved,
         storage=_place(model.storage, folder),
     )
+
+
+def _save(row: SaveModel | None) -> SavePolicy | None:
+    if row is None:
+        return None
+    limits = row.per_minute, row.per_day
+    return SavePolicy(row.address.rstrip("/"), row.token, *limits, tuple(row.tiers), tuple(row.leave_out))
 
 
 def _archive(row: ArchiveModel) -> OutsideArchive:

@@ -95,6 +95,7 @@ class ProofModel(_Strict):
 
 class ServeModel(_Strict):
     url: Address | None = None
+    look_for_moved: bool = True
 
 
 class EditorModel(_Strict):
@@ -120,6 +121,17 @@ class ArchiveModel(_Strict):
     name: Words
     timegate: Template = ""
     timemap: Template = ""
+
+
+class SaveModel(_Strict):
+    """An archive that is asked to save each new version (the Internet Archive's Save Page Now)."""
+
+    address: Address = "https://web.archive.org"
+    token: Variable
+    per_minute: Annotated[int, Field(ge=1, le=12)] = 4
+    per_day: Annotated[int, Field(ge=1, le=30_000)] = 500
+    tiers: Annotated[list[str], Field(min_length=1)] = ["A"]
+    leave_out: list[str] = []
 
 
 class Row(_Strict):
@@ -180,5 +192,6 @@ class FileModel(_Strict):
     retain: dict[str, RetainModel] = {}
     editor: list[EditorModel] = []
     archive: list[ArchiveModel] = []
+    save: SaveModel | None = None
     source: list[SourceModel] = []
     claim: list[ClaimModel] = []

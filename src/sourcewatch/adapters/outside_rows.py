@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Engine, Row, insert, select
+from sqlalchemy import Engine, Row, delete, insert, select
 
 from ..domain.copies import OutsideCopy
 from . import tables as t
 from .cleaning import clean, clean_json
 from .database import storage
+
+_LOOKED = "{what} {source}"  # a cache's key; no host's name has a blank
 
 
 class OutsideRows:
@@ -34,6 +36,20 @@ class OutsideRows:
         query = query.where(t.copies.c.source == source) if source is not None else query
         with storage("reading outside copies"), self._engine.connect() as c:
             return [_copy(row) for row in c.execute(query)]
+
+    def look(self, what: str, source: str, at: datetime) -> None:
+        """Note that *what* was looked for."""
+        key, p = _LOOKED.format(what=what, source=source), t.probes.c
+        with storage("noting a look outside"), self._engine.begin() as c:
+            c.execute(delete(t.probes).where(p.host == key))
+            c.execute(insert(t.probes).values(host=key, asked_at=at, facts={}))
+
+    def looked(self, what: str) -> dict[str, datetime]:
+        """When *what* was last looked for, by source."""
+        p, start = t.probes.c, _LOOKED.format(what=what, source="")
+        with storage("reading looks outside"), self._engine.connect() as c:
+            rows = c.execute(select(p.host, p.asked_at).where(p.host.startswith(start, autoescape=True)))
+            return {row.host.removeprefix(start): row.asked_at for row in rows}
 
 
 def _copy(row: Row[Any]) -> OutsideCopy:

@@ -206,7 +206,7 @@ histories = Table(  # derived: what the noise rules remember of a source
     Column("version", _key, ForeignKey("versions.id"), nullable=False),
 )
 
-probes = Table(  # a cache: what a host answers for an invented address
+probes = Table(  # a cache: what a host answers for an invented address, and when help was looked for outside
     "probes",
     metadata,
     Column("host", String(300), primary_key=True),

@@ -11,6 +11,7 @@ WHITHER: Mapping[str, tuple[str, str]] = {
     "oc_error": ("存档的不是原文：{why}", "what was archived is not the source: {why}"),
     "oc_offered": ("可代替引用版本", "it can stand for the cited version"),
     "oc_lacks": ("与引用版本不符", "it does not hold what is cited"),
+    "oc_saved": ("对方称已保存，尚未核实", "saved there, by its own word; it was not read yet"),
     "mv_title": ("新地址的线索", "Where it seems to have moved"),
     "mv_note": (
         "以下地址都已实际读取，并与最后采用的版本比较过。采用后，sources.toml 中的 url 会改为新地址，"

@@ -11,6 +11,7 @@ from typing import Literal
 
 from .copies import OutsideArchive
 from .reader import Reader
+from .save import SavePolicy
 
 
 class SourceKind(StrEnum):
@@ -260,7 +261,8 @@ class Settings:
     """The whole of sources.toml; *sources* hold the mirrors that a row names, too (`with_mirrors`).
 
     *public_url* is where readers reach `serve`, with a slash at its end, or "". *storage* is where `snapshots/` lies:
-    another folder, or "s3://bucket/prefix"; "" is the data folder.
+    another folder, or "s3://bucket/prefix"; "" is the data folder. *look_for_moved*: a daemon looks by itself for where
+    sources went.
     """
 
     site: Site
@@ -276,3 +278,5 @@ class Settings:
     public_url: str = ""
     storage: str = ""
     archives: tuple[OutsideArchive, ...] = ()
+    save: SavePolicy | None = None
+    look_for_moved: bool = True

@@ -21,6 +21,7 @@ from . import moved_commands as moved_commands
 from . import notify_commands
 from . import readers_commands as readers_commands
 from . import review_commands as review_commands
+from . import save_commands as save_commands
 from . import search_commands as search_commands
 from . import serve_commands as serve_commands
 from . import worker_commands as worker_commands
@@ -192,7 +193,7 @@ def report(
         after = since_of(since, house.settings.site.timezone, moment)
         values = publish.report(
             house.settings, house.ledger, moment, after, house.snapshots, house.outbox, house.reviews.desk(),
-            house.trends if "html" in wanted else None, wiring.best_copies(house),
+            house.trends if "html" in wanted else None, wiring.best_copies(house), house.moves.open(),
         )  # fmt: skip
         single = out is not None and len(wanted) == 1 and (str(out) == "-" or out.suffix)
         if single and str(out) == "-":
@@ -228,12 +229,14 @@ def status(json_: Annotated[bool, typer.Option("--json", help="The site's data a
 
     with opened() as house:
         if json_:
-            typer.echo(as_json(site_data.last_accessed(house.settings, house.ledger, house.site, wiring.now()), 1))
+            copies = wiring.best_copies(house)
+            dates = site_data.last_accessed(house.settings, house.ledger, house.site, wiring.now(), copies)
+            typer.echo(as_json(dates, 1))
             return 0
         seen = publish.view(house.settings, house.ledger, wiring.now())
         due = house.queue.times()
         lines = [replace(seen.line(s), next_check_at=due.get(s.id)) for s in seen.sources.values()]
-        voice = Voice(house.settings.site.language, house.settings.site.timezone)
+        voice = Voice("en", house.settings.site.timezone)  # as the heads of its columns
         head = ("source", "tier", "verdict", "last accessed", "failing since", "next check")
         now = wiring.now()
         typer.echo(shown.columns(head, shown.status_rows(lines, voice, now)))

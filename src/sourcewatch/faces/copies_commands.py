@@ -39,13 +39,9 @@ def copies(
 
 
 def _lost(house: House) -> list[Source]:
-    from ..services import moves, publish
-    from .wiring import now
+    from .wiring import lost, now
 
-    seen = publish.view(house.settings, house.ledger, now())
-    standings = {s.id: seen.line(s).standing for s in house.settings.sources if s.by_itself and s.url}
-    lost = {i for i, s in standings.items() if s.dead or (s.verdict is not None and moves.is_lost(s.verdict))}
-    return [s for s in house.settings.sources if s.id in lost]
+    return [source for source, _ in lost(house, now(), dead_too=True)]
 
 
 async def _ask(house: House, sources: list[Source]) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from sqlalchemy import Engine
@@ -17,10 +18,11 @@ from ..adapters.guard import Resolve
 from ..adapters.queue import Check, HostQueue
 from ..adapters.strays import Strays
 from ..adapters.turn_rows import TurnRows
+from ..domain.errors import StorageError
 from ..domain.kept import WorkerRow
 from ..services.ports import Clock
 from ..services.shift import Patience
-from ..services.turns import Turns, silence_s
+from ..services.turns import BEAT_S, Turns, silence_s
 from . import wiring
 from .crew import Crew, crew
 from .wiring import House
@@ -69,3 +71,27 @@ async def member(
             yield made, turns
     finally:
         turns.close()
+
+
+@asynccontextmanager
+async def visiting(house: House, base: Base) -> AsyncIterator[Crew]:
+    """A crew for an errand of a process that is no worker, which proves meanwhile that it lives.
+
+    Raises BusyError, StorageError.
+    """
+    async with member(house, base, Patience(lambda words: None)) as (made, turns):
+        beating = asyncio.create_task(_beat(turns))
+        try:
+            yield made
+        finally:
+            beating.cancel()
+            await asyncio.gather(beating, return_exceptions=True)
+            with suppress(StorageError):
+                await turns.leave_all()
+
+
+async def _beat(turns: Turns) -> None:
+    while True:
+        with suppress(StorageError):  # without a beat its turns end by themselves
+            await turns.beat()
+        await asyncio.sleep(BEAT_S)

@@ -45,12 +45,9 @@ def moved(
 
 def _lost(house: House) -> list[Source]:
     """Declared pages whose last check says that they are gone or have moved."""
-    from ..services import moves, publish
-    from .wiring import now
+    from .wiring import lost, now
 
-    seen = publish.view(house.settings, house.ledger, now())
-    verdicts = {s.id: seen.line(s).standing.verdict for s in house.settings.sources if s.by_itself and not s.read}
-    return [s for s in house.settings.sources if (v := verdicts.get(s.id)) is not None and moves.is_lost(v)]
+    return [source for source, _ in lost(house, now(), dead_too=False)]
 
 
 async def _look(house: House, sources: list[Source]) -> None:

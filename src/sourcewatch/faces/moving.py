@@ -9,11 +9,13 @@ from datetime import datetime
 from ..adapters import sources_file
 from ..adapters.guard import Resolve
 from ..domain.move import Move
+from ..domain.save import SavePolicy
 from ..domain.source import Source
 from ..services import moves
 from ..services.copies import Asked, Librarian
 from ..services.moves import Looked, Mover, NotTaken
 from ..services.ports import Clock
+from ..services.saves import Saver, Turn
 from .crew import Crew, crew
 from .wiring import House, now, read_settings
 
@@ -74,15 +76,37 @@ async def ask_archives(
     """Ask the configured archives for each of these, under the run lock. Raises BusyError, StorageError."""
     decided = house.reviews.desk()
     async with crew(house, "copies", clock=clock, resolve=resolve) as at_hand:
-        librarian = Librarian(
-            at_hand.web,
-            at_hand.judging,
-            house.ledger,
-            house.outside,
-            at_hand.threads,
-            house.settings.fetch,
-            clock,
-            house.settings.archives,
-        )
+        librarian = librarian_of(at_hand)
         for source in sources:
             yield await librarian.ask(source, decided)
+
+
+def librarian_of(at_hand: Crew) -> Librarian:
+    """One that asks through the web of who is at work already."""
+    house = at_hand.house
+    return Librarian(
+        at_hand.web,
+        at_hand.judging,
+        house.ledger,
+        house.outside,
+        at_hand.threads,
+        house.settings.fetch,
+        at_hand.clock,
+        house.settings.archives,
+    )
+
+
+async def save(
+    house: House, policy: SavePolicy, *, clock: Clock = now, environ: Mapping[str, str] = os.environ
+) -> Turn:
+    """One turn of the queue of what an archive is to save, under the run lock. Raises BusyError, StorageError."""
+    async with crew(house, "save", clock=clock) as at_hand:
+        return await save_turn(at_hand, policy, environ)
+
+
+async def save_turn(at_hand: Crew, policy: SavePolicy, environ: Mapping[str, str] = os.environ) -> Turn:
+    """The same by who is at work already. Raises StorageError."""
+    house, secret = at_hand.house, environ.get(policy.variable, "").strip()
+    librarian = librarian_of(at_hand)
+    saver = Saver(at_hand.web, librarian, house.saves, at_hand.threads, policy, at_hand.clock, secret)
+    return await saver.turn(house.settings.sources)

@@ -8,7 +8,7 @@ import shutil
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from ..domain.message import Backlog
 from . import wiring
 from .crew import crew
 from .daemon import Daemon
+from .helping import helping
 from .jobs import jobs
 from .moving import mover_of
 from .signals import HARD, stop_signals
@@ -45,7 +46,11 @@ async def serve(house: House, config: Path, listening: socket.socket) -> int:
     async with crew(house, "serve") as at_hand:
         meter, front = Meter(), Front(lambda source: mover_of(at_hand).look(source))
         daemon = Daemon(
-            at_hand, config, meter, jobs(house.settings), adopted=lambda new: front.show(new, ops, listening)
+            at_hand,
+            config,
+            meter,
+            [*jobs(house.settings), *helping(lambda: nullcontext(at_hand))],
+            adopted=lambda new: front.show(new, ops, listening),
         )
         ops = Ops(
             daemon.pulse, meter, lambda: rows_of(at_hand.house), lambda: shutil.disk_usage(house.data).free,

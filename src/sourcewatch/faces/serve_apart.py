@@ -18,6 +18,7 @@ from ..services.threads import aside
 from ..services.turns import BEAT_S
 from . import fleet, wiring
 from .fleet import Base
+from .helping import helping
 from .jobs import jobs
 from .lead import Leader
 from .pulse import Pulse
@@ -47,7 +48,8 @@ async def serve(house: House, config: Path, listening: socket.socket) -> int:
     asked, _ = stop_signals()
     shown, front, pulse = Apart(house), Front(), Pulse(wiring.now())
     async with fleet.base(house) as base:
-        leader = Leader(base, lambda: shown.house, jobs(house.settings), pulse, wiring.now)
+        outside = helping(lambda: fleet.visiting(shown.house, base))
+        leader = Leader(base, lambda: shown.house, [*jobs(house.settings), *outside], pulse, wiring.now)
         ops = Ops(
             pulse, Meter(), lambda: _rows(shown.house, pulse), lambda: shutil.disk_usage(house.data).free,
             lambda: 0, wiring.now, base.workers,

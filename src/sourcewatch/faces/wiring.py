@@ -186,22 +186,19 @@ def open_house(path: Path, data: Path | None = None, environ: Mapping[str, str] 
 
 def best_copies(house: House) -> dict[str, OutsideCopy]:
     """For each source the outside copy that can stand for the cited version, where one is known."""
-    from ..domain.copies import best
+    from ..domain.copies import best_of
 
-    of: dict[str, list[OutsideCopy]] = {}
-    for copy in house.outside.of():
-        of.setdefault(copy.source, []).append(copy)
-    return {source: found for source, known in of.items() if (found := best(known)) is not None}
+    return best_of(house.outside.of())
 
 
-def lost(house: House, *, dead_too: bool) -> list[tuple[Source, datetime | None]]:
+def lost(house: House, at: datetime, *, dead_too: bool) -> list[tuple[Source, datetime | None]]:
     """Declared pages that are gone or lead elsewhere for good (or are dead), and since when they cannot be read.
 
     Raises StorageError.
     """
     from ..services import moves, publish
 
-    standings = publish.view(house.settings, house.ledger, now()).standings
+    standings = publish.view(house.settings, house.ledger, at).standings
     found = []
     for source in house.settings.sources:
         standing = standings.get(source.id)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from ..services.turns import BEAT_S, Turns
 from . import fleet, wiring
 from .crew import Crew
 from .fleet import Base
+from .helping import helping
 from .jobs import jobs
 from .lead import Leader
 from .pulse import Pulse
@@ -62,7 +64,8 @@ async def work(
             try:
                 async with fleet.member(house, base, patience, clock=clock) as (crew, turns):
                     shifts[:] = [Shifts(lambda: crew.runner, turns, base.rows, patience, lambda line: None)]
-                    leader = Leader(base, lambda: crew.house, jobs_of, pulse, clock)
+                    outside = helping(partial(_at_work, crew), clock)
+                    leader = Leader(base, lambda: crew.house, [*jobs_of, *outside], pulse, clock)
                     me = Worker(base, crew, turns, shifts[0], leader, pulse, config, concurrency)
                     return await me.run(asked, again)
             except BusyError as error:
@@ -70,6 +73,10 @@ async def work(
                 with suppress(TimeoutError):
                     await asyncio.wait_for(asked.wait(), BUSY_S)
     return 0
+
+
+def _at_work(crew: Crew) -> AbstractAsyncContextManager[Crew]:
+    return nullcontext(crew)
 
 
 def _storage(pulse: Pulse, words: str, at: datetime) -> None:

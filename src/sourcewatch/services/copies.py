@@ -75,6 +75,12 @@ class Librarian:
         where = await self._closest(archive, original, at)
         if isinstance(where, str):
             return where
+        return await self.read(archive.name, source, original, where, cited)
+
+    async def read(
+        self, archive: str, source: Source, original: str, where: tuple[datetime, str], cited: VersionRow | None
+    ) -> OutsideCopy | str:
+        """What stands at a memento's time and address; or why it cannot be read."""
         memento_at, url = where
         shown = await self.web.fetch(Request(mementos.raw(url), expect="any"), fresh=True)
         if not _is_memento(shown) and mementos.raw(url) != url:
@@ -95,7 +101,7 @@ class Librarian:
             kept = drift(before, outcome.document).kept
         return OutsideCopy(
             source=source.id,
-            archive=archive.name,
+            archive=archive,
             original=original,
             url=url,
             memento_at=said,

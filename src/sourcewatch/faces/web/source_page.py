@@ -13,6 +13,7 @@ from ...analysis.strip import HEIGHT, WIDTH, kind_of, strip
 from ...domain.check import Span
 from ...domain.desk import Sighted
 from ...domain.report import Line
+from ...domain.save import SaveState
 from ...domain.source import Source
 from ...services import publish
 from ...services.moves import not_lost
@@ -22,6 +23,8 @@ from .shell import house_of, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from ..wiring import House
 
 MOST_COPIES = 10
 MOST_CHECKS, MOST_VERSIONS = 60, 100
@@ -55,8 +58,9 @@ def _source(request: Request, now: datetime) -> Response:
     return show(
         request, "source.html.j2", source=source, line=seen, now=now, parent=parent, mirrors=mirrors,
         outside=house.outside.of(source.id)[::-1][:MOST_COPIES],
-        moves=house.moves.open(source.id), may_look=may_look,
+        moves=house.moves.open(source.id), may_look=may_look, saved=_saved(house, source),
         strip=drawn, void=drawn.void if drawn else sum(s.n for s in spans), width=WIDTH, height=HEIGHT, kind_of=kind_of,
+        hands={s.version: str(s.facts.get("by", "")) for s in spans if s.by_hand and s.new_version},
         spans=spans[::-1][:MOST_CHECKS], figures=figures, versions=versions[::-1],
         most_versions=MOST_VERSIONS, dropped=house.archive.dropped(source.id), last=newest[-1] if newest else None,
         read=_last_read(newest), quotes=_over_time(source, house.desk.sighted(source.id)), reviews=history[::-1],
@@ -86,3 +90,11 @@ def _over_time(source: Source, sighted: Sequence[Sighted]) -> list[tuple[str, li
                 turns.append(one)
         found.append((quote.exact, turns[::-1]))
     return found
+
+
+def _saved(house: House, source: Source) -> list[str]:
+    """Addresses at which an archive says that it has saved versions, and that nobody has read; newest first."""
+    said = [
+        s.facts.get("url", "") for s in house.saves.all(source.id) if s.state in (SaveState.SAVED, SaveState.UNREAD)
+    ]
+    return said[::-1][:MOST_COPIES]
