@@ -221,7 +221,7 @@ def test_a_row_that_says_something_else_than_its_file_is_told(archive: Archive) 
     with archive.engine.begin() as c:
         c.execute(text("DROP TRIGGER guard_versions_update"))
         c.execute(text("UPDATE versions SET \"offset\" = 7 WHERE source = 'q'"))
-    guards, flaw = archive.flaws()
+    guards, _, flaw = archive.flaws()
     assert "guards on versions were missing" in guards.words
     assert flaw.kind is FlawKind.ROW and "of q is not where or what its row says" in flaw.words
 
@@ -233,6 +233,71 @@ def test_a_sample_looks_at_a_part_and_at_another_part_the_next_day(archive: Arch
     looked = [archive.audit(LATER + timedelta(days=n), sample=0.3) for n in range(2)]
     assert all(0 < one.files < whole / 2 and one.sample for one in looked)
     assert archive.audit(LATER, sample=0.3).files == looked[0].files
+
+
+def forge(archive: Archive, statement: str) -> None:
+    """As somebody who has the database to himself, and who puts the guards back."""
+    with archive.engine.begin() as c:
+        for name in c.execute(text("SELECT name FROM sqlite_master WHERE type = 'trigger'")).scalars().all():
+            c.execute(text(f"DROP TRIGGER {name}"))
+        c.execute(text("PRAGMA defer_foreign_keys = ON"))
+        assert c.execute(text(statement)).rowcount
+        database.install_guards(c)
+
+
+OTHER = "(SELECT packed FROM documents LIMIT 1)"
+NEWEST = "(SELECT max(id) FROM versions WHERE source = 'p')"
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE checks SET last_at = '2026-10-27 03:03:00' WHERE source = 'q'", "2026-10-27T03:03:00Z, and no file"),
+        ("UPDATE checks SET last_at = '2026-10-23 20:00:00' WHERE source = 'q'", "and no run was at work then"),
+        ("UPDATE checks SET first_at = '2026-10-18 03:03:00' WHERE source = 'q'", "2026-10-18T03:03:00Z, and no file"),
+        ("UPDATE checks SET word = 'not_found', accessed = 0, version = NULL WHERE source = 'q'", "says not_found"),
+        ("DELETE FROM checks WHERE source = 'q'", "a check of q on 2026-10-21, and no row does"),
+        (f"UPDATE versions SET captured_at = '2026-09-05 10:00:00' WHERE id = {NEWEST}", "another captured_at of p"),
+        ("UPDATE versions SET url = 'http://evil.example/' WHERE source = 'p'", "another url of p"),
+        ("UPDATE versions SET final_url = 'http://evil.example/' WHERE source = 'p'", "another final_url of p"),
+        ("UPDATE versions SET status = 203 WHERE source = 'p'", "another status of p"),
+        ("UPDATE versions SET text_sha256 = 'sha256:00' WHERE source = 'p'", "another text_sha256 of p"),
+        (f"UPDATE documents SET packed = {OTHER} WHERE version = {NEWEST}", "is not that of its version"),
+        ("UPDATE documents SET packed = x'00'", "in the database cannot be read"),
+        (f"DELETE FROM documents WHERE version = {NEWEST}", "the text of p is not in the database"),
+        ("UPDATE sightings SET kind = 'not_found'", "a quote of p is not_found, its facts say verbatim"),
+    ],
+)  # fmt: skip
+def test_a_row_that_somebody_wrote_is_told(made: Path, tmp_path: Path, statement: str, words: str) -> None:
+    folder = shutil.copytree(made, tmp_path / "archive")
+    archive = Archive(folder, FolderStore(folder))
+    assert archive.flaws() == []
+    forge(archive, statement)
+    flaws = archive.flaws()
+    archive.engine.dispose()
+    assert {f.kind for f in flaws} == {FlawKind.ROW}
+    assert any(words in f.words for f in flaws), [f.words for f in flaws]
+
+
+def test_an_editors_decision_is_no_check(archive: Archive) -> None:
+    archive.store.put("snapshots/_reviews/20261024T030000Z.1.json", b'{"source": "p", "decision": "accepted"}')
+    assert archive.flaws(START + timedelta(days=4)) == []
+
+
+def test_a_text_that_later_rules_read_again_is_no_flaw(made: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(made, tmp_path / "archive")
+    archive = Archive(folder, FolderStore(folder))
+    forge(archive, f"UPDATE documents SET packed = {OTHER}, maker = 'later' WHERE version = {NEWEST}")
+    assert archive.flaws() == []
+    archive.engine.dispose()
+
+
+def test_a_day_whose_notes_are_gone_while_it_runs_is_told(archive: Archive) -> None:
+    open_day(archive)
+    notes = archive.file("_checks/2026-10-23*")
+    archive.store.delete([notes])
+    told = {f.words for f in archive.flaws(START + timedelta(days=3, hours=6)) if f.kind is FlawKind.ROW}
+    assert told >= {"a row says ok on 2026-10-23T03:03:00Z, and no file tells so of that day"}
 
 
 def open_day(archive: Archive) -> None:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, Engine, func, insert, select
+from sqlalchemy import Connection, Engine, and_, func, insert, select
 
-from ..domain.audit import Audit, Gap, Noted, Place
+from ..domain.audit import Audit, CheckRow, Gap, Noted, Place, TextRow
 from ..domain.errors import StorageError
 from . import tables as t
 from .database import may_idle, storage, unguarded
@@ -48,11 +48,54 @@ class Audits:
         """Every version's place, those that retention dropped too."""
         v = t.versions.c
         columns = (v.source, v.path, v.record_id, v.offset, v.body_sha256, v.text_sha256, t.dropped.c.version)
-        query = select(*columns).outerjoin(t.dropped, t.dropped.c.version == v.id).order_by(v.id)
+        said = (v.captured_at, v.url, v.final_url, v.status, t.documents.c.maker)
+        query = select(*columns, *said).outerjoin(t.dropped, t.dropped.c.version == v.id).order_by(v.id)
+        query = query.outerjoin(t.documents, t.documents.c.version == v.id)
         with _legible("reading versions"), self._engine.connect() as c:
             may_idle(c)  # each file is read meanwhile
             for row in c.execution_options(yield_per=1_000).execute(query):
-                yield Place(*row[:6], dropped=row.version is not None)
+                more = {name: getattr(row, name) for name in ("captured_at", "url", "final_url", "status")}
+                yield Place(*row[:6], dropped=row.version is not None, maker=row.maker or "", **more)
+
+    def checks(self, since: datetime, before: datetime) -> list[CheckRow]:
+        """Rows of checks that began before the one time and ended at or after the other."""
+        k = t.checks.c
+        evidence = k.facts["evidence_path"].as_string()
+        gone = and_(k.new_version.is_(True), t.dropped.c.version == k.version)
+        query = select(k.source, k.first_at, k.last_at, k.word, k.accessed, k.by_hand, evidence, t.dropped.c.version)
+        query = query.outerjoin(t.dropped, gone).where(k.first_at < before, k.last_at >= since)
+        with _legible("reading checks"), self._engine.connect() as c:
+            return [CheckRow(*row[:6], row[6] or "", row[7] is not None) for row in c.execute(query)]
+
+    def texts(self) -> Iterator[TextRow]:
+        """The text of every version."""
+        v, d = t.versions.c, t.documents.c
+        query = select(v.source, v.path, v.text_sha256, d.packed, d.maker)
+        query = query.outerjoin(t.documents, d.version == v.id).order_by(v.id)
+        with _legible("reading documents"), self._engine.connect() as c:
+            may_idle(c)
+            for row in c.execution_options(yield_per=200).execute(query):
+                yield TextRow(row.source, row.path, row.text_sha256, row.packed and bytes(row.packed), row.maker or "")
+
+    def seen(self) -> dict[str, dict[str, tuple[str, datetime, str]]]:
+        """How the quotes were seen in each version, by its record: (kind, when, by which rules) by the quote's key."""
+        s, v = t.sightings.c, t.versions.c
+        query = select(v.record_id, s.quote, s.kind, s.seen_at, s.maker).join(t.versions, v.id == s.version)
+        found: dict[str, dict[str, tuple[str, datetime, str]]] = {}
+        with _legible("reading sightings"), self._engine.connect() as c:
+            for row in c.execution_options(yield_per=1_000).execute(query):
+                found.setdefault(row.record_id, {})[row.quote] = row.kind, row.seen_at, row.maker
+        return found
+
+    def runs(self) -> list[tuple[datetime, datetime | None]]:
+        """When each run began and ended."""
+        with _legible("reading runs"), self._engine.connect() as c:
+            return [(r.started_at, r.ended_at) for r in c.execute(select(t.runs).order_by(t.runs.c.started_at))]
+
+    def pruned_until(self) -> datetime | None:
+        """Rows of checks that ended before then may have been deleted by rule."""
+        with _legible("reading prunings"), self._engine.connect() as c:
+            return c.execute(select(func.max(t.prunings.c.until_at))).scalar()
 
     def evidence(self) -> set[str]:
         """Where the evidence of refusals should lie, as far as rows of checks name it."""

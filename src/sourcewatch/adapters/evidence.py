@@ -7,12 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from ..domain.audit import Chain, Inspected, Vouched
+from ..domain.audit import Chain, Inspected, Told, Vouched
 from ..domain.errors import UnreadableError
 from . import manifest, retention
+from .archive import Archive
 from .manifest import Manifests
-from .store import FOLDER, Store
+from .store import FOLDER, FolderStore, Store
 from .warc_walk import Record, TornError, records
+
+READERS = 8  # objects of a bucket that are read at once: each costs waiting, no work
 
 
 class Evidence:
@@ -20,6 +23,7 @@ class Evidence:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self.at_once = 1 if isinstance(store, FolderStore) else READERS
         self._manifests = Manifests(store)
 
     def files(self) -> Iterator[str]:
@@ -46,6 +50,13 @@ class Evidence:
         except (UnreadableError, ValueError):
             return None
         return found if isinstance(found, dict) else None
+
+    def noted(self) -> Iterator[tuple[date, list[Told]]]:
+        """The checks that the days' files tell of, those that still grow too, day by day."""
+        archive = Archive(self._store)
+        for day in archive.days():
+            told = archive.noted(day)
+            yield day, [Told(one.source, one.at, one.verdict.word, one.verdict.accessed, one.where) for one in told]
 
     def removed(self) -> dict[str, str]:
         """Paths that a note says were removed, and which note."""

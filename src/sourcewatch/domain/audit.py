@@ -96,6 +96,48 @@ class Place:
     body_sha256: str
     text_sha256: str
     dropped: bool
+    captured_at: datetime | None = None
+    url: str = ""
+    final_url: str = ""
+    status: int = 0
+    maker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A check as a file (*where*) tells it: *accessed* says whether the source itself was read."""
+
+    source: str
+    at: datetime
+    word: str
+    accessed: bool
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """A row of checks, from its first to its last. *evidence* is where a refusal's page lies, or ""; *dropped*: the
+    files of the version that it brought are gone by rule."""
+
+    source: str
+    first_at: datetime
+    last_at: datetime
+    word: str
+    accessed: bool
+    by_hand: bool
+    evidence: str
+    dropped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    """A version's text as the database holds it (*packed*: `document.unpack`; None: it is not there), by whom."""
+
+    source: str
+    path: str
+    text_sha256: str
+    packed: bytes | None
+    maker: str
 
 
 @dataclass(frozen=True, slots=True)

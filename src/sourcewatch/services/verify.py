@@ -3,14 +3,18 @@ chain, and rows against files. What is wrong is said with where and since when; 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-from ..domain.audit import Audit, Chain, Flaw, FlawKind, Gap, Inspected, Noted, Place, Vouched
+from ..domain.audit import Audit, Chain, Flaw, FlawKind, Gap, Inspected, Noted, Place, TextRow, Told, Vouched
+from . import accord
 
+_T = TypeVar("_T")
 DATABASE = "the database"
 MANIFESTS = "snapshots/_manifest/"
 REFUSED = "snapshots/_refused/"
@@ -21,6 +25,8 @@ UNNAMED_AFTER = timedelta(days=2)  # today's files are named tomorrow; a day of 
 class Evidence(Protocol):
     """The archive's files. Raises StorageError."""
 
+    at_once: int  # files that are read side by side
+
     def files(self) -> Iterator[str]: ...
     def day_of(self, path: str) -> date | None: ...
     def exists(self, path: str) -> bool: ...
@@ -29,10 +35,11 @@ class Evidence(Protocol):
     def meta(self, path: str) -> Mapping[str, Any] | None: ...
     def removed(self) -> Mapping[str, str]: ...
     def vouched(self) -> Chain: ...
+    def noted(self) -> Iterable[tuple[date, Sequence[Told]]]: ...
     def inspect(self, path: str) -> Inspected: ...
 
 
-class Audits(Protocol):
+class Audits(accord.Rows, Protocol):
     """The ledger's side: where versions should lie, and what was verified before. Raises StorageError."""
 
     def places(self) -> Iterable[Place]: ...
@@ -40,6 +47,8 @@ class Audits(Protocol):
     def noted(self) -> Sequence[Noted]: ...
     def gaps(self) -> Sequence[Gap]: ...
     def evidence(self) -> Collection[str]: ...
+    def seen(self) -> accord.Seen: ...
+    def texts(self) -> Iterable[TextRow]: ...
     def whole(self) -> Sequence[tuple[datetime, frozenset[str]]]: ...
 
 
@@ -59,6 +68,7 @@ class _Walk:
     inspected: dict[str, Inspected] = field(default_factory=dict)
     records: int = 0
     there: Collection[str] = ()
+    facts: accord.Facts | None = None
     forged: Mapping[str, str] = field(default_factory=dict)
 
     def missing(self, path: str, words: str) -> None:
@@ -107,10 +117,12 @@ def verify(
     places, refusals = list(audits.places()), audits.evidence() if sample is None else ()
     removed = _removed(walk, noted)
     there = walk.there = set(evidence.files())
+    if sample is None:
+        walk.facts = accord.Facts({(p.path, p.source): p for p in places if not p.dropped}, audits.seen())
     chosen = [p for p in sorted(there | vouched.keys()) if _chosen(p, now, sample)]
-    for path in chosen:
-        if path in there:
-            _file(walk, path, now)
+    for path, read in _ahead(lambda path: _read(walk, path) if path in there else None, chosen, evidence.at_once):
+        if read is not None:
+            _file(walk, path, read)
         elif path not in removed:
             walk.missing(path, "the manifest names it, and it is not there")
     _rows(walk, places, there, removed)
@@ -118,10 +130,22 @@ def verify(
         walk.missing(path, "a check's row names it as evidence, and it is not there")
     if sample is None:
         _orphans(walk, places, there, audits)
+        _accord(walk, audits, places, removed)
     _revisits(walk)
     audit = Audit(now, sample is not None, len(chosen), walk.records, tuple(walk.flaws), notes)
     audits.note(audit)
     return audit
+
+
+def _accord(walk: _Walk, audits: Audits, places: Iterable[Place], removed: Collection[str]) -> None:
+    """What rows say against what files say, of all that is older than this verification."""
+    assert walk.facts is not None
+    faults = list(accord.texts(audits.texts(), walk.facts.makers))
+    harmed = {flaw.path for flaw in walk.flaws if flaw.kind in (FlawKind.MISSING, FlawKind.DAMAGED)}
+    lost = {(p.source, p.captured_at.date()) for p in places if p.captured_at and _facts_of(p) in harmed}
+    faults += accord.checks(audits, walk.facts.told, walk.evidence.noted(), removed, lost, walk.now)
+    for path, words in faults:
+        walk.tell(FlawKind.ROW, path, words)
 
 
 def _removed(walk: _Walk, noted: Sequence[Noted]) -> set[str]:
@@ -158,28 +182,70 @@ def _chosen(path: str, now: datetime, sample: float | None) -> bool:
     return int.from_bytes(drawn[:4]) < sample * 2**32
 
 
-def _file(walk: _Walk, path: str, now: datetime) -> None:
-    named, evidence = walk.vouched.get(path), walk.evidence
-    if named is None:
-        day = evidence.day_of(path)
-        if day is None or datetime.combine(day, time(), UTC) + UNNAMED_AFTER < now - timedelta(days=1):
-            walk.tell(FlawKind.UNNAMED, path, "no manifest vouches for it")
-    elif evidence.sha256(path) != named.sha256:
-        walk.tell(FlawKind.ALTERED, path, f"its bytes are not those that the manifest of {named.day} vouches for")
+def _ahead(call: Callable[[str], _T], paths: Sequence[str], at_once: int) -> Iterator[tuple[str, _T]]:
+    """What *call* gives for each path, in their order; *at_once* of them are under way at a time."""
+    if at_once == 1:
+        yield from ((path, call(path)) for path in paths)
+        return
+    with ThreadPoolExecutor(at_once) as threads:
+        waiting: deque[tuple[str, Future[_T]]] = deque()
+        for path in paths:
+            waiting.append((path, threads.submit(call, path)))
+            if len(waiting) > 2 * at_once:
+                path, done = waiting.popleft()
+                yield path, done.result()
+        while waiting:
+            path, done = waiting.popleft()
+            yield path, done.result()
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read of one file: its digest where a manifest names one, what is in it, and the text beside it."""
+
+    sha256: str = ""
+    found: Inspected | None = None
+    meta: Mapping[str, Any] | None = None
+    text_sha256: str = ""
+
+
+def _read(walk: _Walk, path: str) -> _Read:
+    """Called in threads: it only looks things up."""
+    evidence = walk.evidence
+    sha256 = evidence.sha256(path) if path in walk.vouched else ""
     if path.endswith(".warc.gz"):
-        found = walk.inspected[path] = evidence.inspect(path)
-        walk.records += found.records
-        for words in found.faults:
+        return _Read(sha256, evidence.inspect(path))
+    meta = evidence.meta(path) if path.endswith(".json") else None
+    text = path.removesuffix(".json") + ".md"
+    beside = meta is not None and "text_sha256" in meta and text in walk.there and text not in walk.vouched
+    return _Read(sha256, None, meta, evidence.sha256(text) if beside else "")
+
+
+def _file(walk: _Walk, path: str, read: _Read) -> None:
+    named = walk.vouched.get(path)
+    if named is None:
+        day = walk.evidence.day_of(path)
+        if day is None or datetime.combine(day, time(), UTC) + UNNAMED_AFTER < walk.now - timedelta(days=1):
+            walk.tell(FlawKind.UNNAMED, path, "no manifest vouches for it")
+    elif read.sha256 != named.sha256:
+        walk.tell(FlawKind.ALTERED, path, f"its bytes are not those that the manifest of {named.day} vouches for")
+    if read.found is not None:
+        walk.inspected[path] = read.found
+        walk.records += read.found.records
+        for words in read.found.faults:
             walk.tell(FlawKind.DAMAGED, path, words)
     elif path.endswith(".json"):
-        _sidecar(walk, path)
+        _sidecar(walk, path, read)
 
 
-def _sidecar(walk: _Walk, path: str) -> None:
-    meta = walk.evidence.meta(path)
+def _sidecar(walk: _Walk, path: str, read: _Read) -> None:
+    meta = read.meta
     if meta is None:
         walk.tell(FlawKind.DAMAGED, path, "it is not JSON")
         return
+    of_check = path.startswith(REFUSED) or not path.startswith("snapshots/_")  # decisions of editors lie in files, too
+    for words in walk.facts.compare(path, meta) if walk.facts is not None and of_check else ():
+        walk.tell(FlawKind.ROW, path, words)
     text = path.removesuffix(".json") + ".md"
     wanted = str(meta.get("text_sha256", "")).removeprefix("sha256:")
     if not wanted or text in walk.vouched:  # then its bytes are compared with the manifest
@@ -187,14 +253,18 @@ def _sidecar(walk: _Walk, path: str) -> None:
     if text not in walk.there:
         if meta.get("kind") == "page" and (meta.get("changed") or path.startswith(REFUSED)):
             walk.missing(text, "the facts beside it name a text, and it is not there")
-    elif walk.evidence.sha256(text) != wanted:
+    elif read.text_sha256 != wanted:
         walk.tell(FlawKind.ALTERED, text, "its text is not the one that the facts beside it name")
+
+
+def _facts_of(place: Place) -> str:
+    return f"{place.path.removesuffix('.warc.gz')}.json"
 
 
 def _rows(walk: _Walk, places: Sequence[Place], there: set[str], removed: Collection[str]) -> None:
     """Each version's row against its file, and what lies beside it. Of one that was dropped a note must tell."""
     for place in places:
-        facts = f"{place.path.removesuffix('.warc.gz')}.json"
+        facts = _facts_of(place)
         if place.dropped:
             if place.path not in there and place.path not in removed:
                 walk.missing(
