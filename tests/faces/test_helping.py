@@ -14,8 +14,11 @@ from daemons import Time, daemon, tick
 
 from site_of_pages import Site, page, row, serving, write_sources
 from sourcewatch.domain.save import SaveState
+from sourcewatch.faces import fleet, wiring
 from sourcewatch.faces.daemon import Daemon
 from sourcewatch.faces.helping import helping
+from sourcewatch.faces.lead import Leader
+from sourcewatch.faces.pulse import Pulse
 from spn import TOKEN, Spn, refused, saving
 
 BODY = "<h1>Notes</h1>" + "<p>A paragraph that says what the operators of the cluster measured over a week.</p>" * 4
@@ -186,3 +189,30 @@ def test_the_jobs_wait_for_nobody_who_is_gone(tmp_path: Path, site: Site) -> Non
                 await tick(made)
 
     asyncio.run(go())
+
+
+def test_a_leader_that_checks_nothing_itself_asks_by_turns_as_workers_do(
+    tmp_path: Path, empty_postgresql: str, site: Site, spn: Spn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(os.environ, "SPN_TOKEN", TOKEN)
+    site.pages["/p"] = page("Notes", BODY)
+    rows = row("p", site.url("/p")) + row("gone", site.url("/gone"))
+    path = write_sources(tmp_path, f'{rows}[save]\naddress = "{spn.url}"\ntoken = "${{SPN_TOKEN}}"\n')
+
+    async def go(house: wiring.House) -> None:
+        await wiring.run_pass(house, all_of_them=True)
+        async with fleet.base(house) as base:
+            pulse = Pulse(wiring.now())
+            jobs = {job.name: job for job in helping(lambda: fleet.visiting(house, base))}
+            leader = Leader(base, lambda: house, [], pulse, wiring.now)
+            await leader.do(jobs["saving"])
+            assert spn.asked == [], "it does not lead"
+            leader.leads = True
+            for name in ("saving", "moved", "copies"):
+                await leader.do(jobs[name])
+            assert pulse.faults == {}
+        assert [(s.source, s.state) for s in house.saves.all()] == [("p", SaveState.ASKED)]
+        assert house.outside.looked("moved").keys() == {"gone"} and house.outside.looked("copies") == {}
+
+    with wiring.open_house(path, None, {wiring.DATABASE_VARIABLE: empty_postgresql}) as house:
+        asyncio.run(go(house))

@@ -267,6 +267,23 @@ def test_a_minute_and_a_day_have_their_limits(site: Site, watch: Watch, spn: Spn
     assert len(spn.asked) == 5
 
 
+def test_a_server_keeps_the_queue_as_a_file_does(site: Site, watch: Watch, spn: Spn, empty_postgresql: str) -> None:
+    watch.environ = {wiring.DATABASE_VARIABLE: empty_postgresql}
+    site.pages["/p"] = page("Production", ARTICLE)
+    watch.passes(row("p", site.url("/p"), QUOTE), after(days=-9))
+    read(site, watch, spn)
+    assert turn(watch, START).found == 0, "what was there before is a history"
+    for day in (1, 2):
+        read(site, watch, spn, after(days=day), "per_day = 1", ARTICLE + f"<p>News of day {day}: twelve engines.</p>")
+    spn.asks = [refused("user-session-limit", BUSY)]
+    assert turn(watch, after(days=2)).found == 2
+    assert [s.state for s in turn(watch, after(days=2, minutes=5)).moved] == []
+    assert turn(watch, after(days=2, minutes=5)).rests == "1 were asked for within a day"
+    assert [s.state for s in turn(watch, after(days=3, minutes=6)).moved] == [SaveState.ASKED]
+    assert [s.state for s in turn(watch, after(days=3, minutes=7)).moved] == [SaveState.SAVED]
+    assert [s.state for s in saves(watch)] == [SaveState.FAILED, SaveState.SAVED]
+
+
 def test_without_a_token_nobody_is_asked(site: Site, watch: Watch, spn: Spn) -> None:
     read(site, watch, spn)
     done = turn(watch, START, {})
