@@ -374,7 +374,9 @@ def test_a_database_that_was_made_again_believes_the_notes_that_are_there(archiv
     assert [f for f in archive.flaws() if f.kind is not FlawKind.DANGLING] == []
 
 
-def test_guards_that_were_missing_are_told_until_everything_was_verified_once(made: Path, tmp_path: Path) -> None:
+def test_guards_that_were_missing_are_told_until_everything_was_verified_once(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = shutil.copytree(made, tmp_path / "archive")
     archive = Archive(folder, FolderStore(folder))
     with archive.engine.begin() as c:
@@ -386,8 +388,11 @@ def test_guards_that_were_missing_are_told_until_everything_was_verified_once(ma
     audits = Audits(archive.engine)
     assert audits.last() is None or audits.last()[1] == 0
     assert ["checks"] in [gap.tables for gap in audits.gaps()]
+    assert command(folder, "db", "check") == 4
+    assert "guards on checks were missing" in capsys.readouterr().err
     assert any("guards on checks were missing" in f.words for f in archive.flaws())
     assert archive.flaws() == []
+    assert command(folder, "db", "check") == 0
     archive.engine.dispose()
 
 
