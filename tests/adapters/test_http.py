@@ -298,6 +298,31 @@ def test_a_kept_alive_connection_that_died_is_replaced_silently(bad_web: Misbeha
     assert site.connections == 2
 
 
+def test_a_form_is_sent_once_and_a_redirect_is_its_answer(bad_web: MisbehavingWeb, site: Server) -> None:
+    token = (Header("Authorization", "LOW key:t0ps3cret", secret=True),)
+    posted = Request(url(site, "/save"), token, robots_override="its own", method="POST", body=b"url=x&b=GET+1")
+    routes(site).routes |= {"/save": says(redirects("/elsewhere"))}
+    exchange = captured(bad_web, posted).answer
+    assert (exchange.status, routes(site).asked("/save"), routes(site).asked("/elsewhere")) == (302, 1, 0)
+    assert exchange.request_head.startswith(b"POST /save HTTP/1.1\r\n")
+    assert b"Content-Length: 13\r\n" in exchange.request_head and b"[redacted]" in exchange.request_head
+    assert b"url=x" not in exchange.request_head and b"t0ps3cret" not in exchange.request_head
+
+
+def test_a_form_is_not_sent_again_where_a_kept_alive_connection_died(bad_web: MisbehavingWeb, site: Server) -> None:
+    def once(talk: Talk, head: bytes) -> bool:
+        talk.send(answers(200, PAGE))
+        taken.append(talk.read_head())
+        return False
+
+    taken: list[bytes] = []
+    routes(site).routes |= {"/page": once, "/save": answers(200, b"{}")}
+    posted = Request(url(site, "/save"), robots_override="its own", method="POST", body=b"url=x")
+    _, second = run(bad_web, Request(url(site, "/page")), posted, respect_robots=False)
+    assert isinstance(second, Failure) and second.word in ("empty_reply", "connection_reset")
+    assert len(taken) == 1 and taken[0].startswith(b"POST /save ") and routes(site).asked("/save") == 0
+
+
 def test_a_connection_that_dies_twice_is_told(bad_web: MisbehavingWeb, site: Server) -> None:
     routes(site).routes |= {"/page": answers(200, PAGE), "/dies": says()}
     _, second = run(bad_web, Request(url(site, "/page")), Request(url(site, "/dies")))
