@@ -57,6 +57,7 @@ class Torture:
     versions: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     accessed: dict[str, str] = field(default_factory=dict)
     sound: set[Path] = field(default_factory=set)
+    torn: set[str] = field(default_factory=set)
 
     def run(self, kills: int) -> None:
         """Kill that many passes. Raises LossError with the first thing that is wrong."""
@@ -105,13 +106,21 @@ class Torture:
         for path in sorted((self.folder / "snapshots").glob("_checks/*.open"))[-1:]:
             if self.chance.random() < TORN:
                 os.truncate(path, self.chance.randrange(path.stat().st_size + 1))
+                self.torn.add(path.name[:10])
 
     def _verified(self) -> None:
-        """At the end the archive's own verification has nothing to say: what had no row has been taken up."""
+        """At the end the archive's own verification has nothing to say: what had no row has been taken up.
+
+        Of a day whose file we cut short, it rightly misses the notes of checks whose rows were written long before.
+        """
         with wiring.open_house(self.folder / "sources.toml", self.folder, {}) as house:
             audit = wiring.verify(house, START + EVERY * self.passes)
-        if audit.flaws:
-            raise LossError(f"verify: {audit.flaws}")
+        ours = [f for f in audit.flaws if "no file tells so of that day" in f.words and self._of_torn(f.words)]
+        if flaws := [f for f in audit.flaws if f not in ours]:
+            raise LossError(f"verify: {flaws}")
+
+    def _of_torn(self, words: str) -> bool:
+        return any(f" on {day}T" in words for day in self.torn)
 
     # -- what the passes read ---------------------------------------------------------------------------------------
 
