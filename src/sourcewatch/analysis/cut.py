@@ -51,7 +51,7 @@ def _open_end(data: bytes) -> str:
     tail = lower[-MOST_TAIL:].rstrip(b" \t\r\n\0")
     if found := IN_TAG.search(tail):
         return found.group().decode("utf-8", "replace")
-    for start, end in ((b"<script", b"</script"), (b"<style", b"</style")):
+    for start, end in ((b"<script", b"</script"), (b"<style", b"</")):  # no style sheet has a tag in it
         if lower.rfind(start) > lower.rfind(end):
             return start.decode() + ">"
     return ""
