@@ -10,8 +10,9 @@ run: $(VENV)/.ready
 	@$(BIN)/sourcewatch run
 	@$(BIN)/sourcewatch report
 
+# The suite starts commands some hundred times; where Python is told to keep no bytecode, each would compile all of it.
 test: $(VENV)/.ready-test
-	$(BIN)/pytest --numprocesses=2 --dist=loadfile
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --numprocesses=2 --dist=loadfile
 
 check: $(VENV)/.ready-test
 	$(BIN)/ruff check
