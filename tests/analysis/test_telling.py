@@ -88,7 +88,7 @@ def test_the_first_line_says_what_and_where(kind: MessageKind, facts: dict[str, 
 def test_a_failing_source_says_why_since_when_and_when_it_was_last_read() -> None:
     lines = telling.paragraph(news(MessageKind.FAILING, INCIDENT), EN)
     assert lines[1:3] == [
-        "404, not found; failing since 18 October 2026 11:03; 2 failed checks",
+        "404, not found; failing since 18 October 2026 11:03; 2 checks could not read it",
         "last read 17 October 2026 11:03",
     ]
     never = telling.paragraph(news(MessageKind.FAILING, INCIDENT | {"last_accessed": None}), EN, "https://w.example/")
@@ -191,3 +191,22 @@ def test_a_quiet_week_and_a_trial_say_what_they_are() -> None:
     title, body = telling.quiet(EN, "Notes", 1)
     assert title == "[Notes] · weekly digest" and body.startswith("All quiet this week") and "1 message went" in body
     assert "Li" in telling.trial(ZH, "Notes", "Li")[1]
+
+
+def test_times_of_one_minute_are_told_apart_by_their_seconds() -> None:
+    first = datetime(2026, 10, 20, 3, 3, 7, tzinfo=UTC)
+    told = EN.apart([first, first.replace(second=9), first.replace(minute=4)])
+    assert list(told.values()) == ["20 October 2026 11:03:07", "20 October 2026 11:03:09", "20 October 2026 11:04"]
+
+
+def test_a_certificates_end_is_a_date_with_its_zone() -> None:
+    assert EN.until("2026-12-31T16:30:00+00:00") == "1 January 2027 00:30 (Asia/Shanghai)"
+    assert ZH.until("2026-12-31T16:30:00+00:00") == "2027 年 1 月 1 日 00:30 (Asia/Shanghai)" and EN.until("") == ""
+
+
+@pytest.mark.parametrize(
+    ("voice", "n", "said"),
+    [(EN, 1, "1 check could not read it"), (EN, 3, "3 checks could not read it"), (ZH, 3, "3 次检查未能读到")],
+)
+def test_what_could_not_be_read_is_told_without_calling_a_wall_a_failure(voice: Voice, n: int, said: str) -> None:
+    assert voice.say("strikes", n=n) == said

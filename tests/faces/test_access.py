@@ -318,3 +318,9 @@ def test_a_stranger_learns_whether_all_is_well_and_not_why_not(tmp_path: Path) -
         assert (stranger.status, stranger.json) == (503, {"ok": False})
         assert ask(base, "/metrics").status == 401
         assert ask(base, "/healthz", **bearer(secret)).json["why"]
+
+
+def test_the_form_speaks_the_language_that_was_chosen_on_the_desk(public: Face) -> None:
+    assert '<html lang="en">' in public.ask("/login").text
+    assert '<html lang="zh-CN">' in public.ask("/login", Cookie="sourcewatch_lang=zh-CN").text
+    assert '<html lang="zh-CN">' in public.ask("/login?lang=zh-CN").text

@@ -408,3 +408,18 @@ def test_the_command_captures_shows_and_refuses_in_one_sentence(cited: Cited) ->
     assert sourcewatch(folder, "show", "p", "--at", "2026-11-01").exit_code == 2
     assert sourcewatch(folder, "show", "p", "--format", "pdf").exit_code == 2
     assert "BY HAND by Mei" in sourcewatch(folder, "history", "p").stdout
+
+
+def test_status_speaks_one_language_whatever_the_sites_is(cited: Cited) -> None:
+    path = cited.watch.folder / "page.html"
+    path.write_text(HTML, "utf-8")
+    cited.capture(path)
+    sources = cited.watch.folder / "sources.toml"
+    sources.write_text(sources.read_text("utf-8").replace('language = "en"', 'language = "zh-CN"'), "utf-8")
+    shown = sourcewatch(cited.watch.folder, "status").stdout
+    assert "read by hand by Mei" in shown and "failing since" in shown and shown.isascii()
+
+
+def test_the_markdown_report_names_its_zone(cited: Cited) -> None:
+    told = sourcewatch(cited.watch.folder, "report", "--format", "md", "--out", "-").stdout
+    assert told.splitlines()[2].startswith("Generated ") and told.splitlines()[2].endswith(")"), told

@@ -6,12 +6,15 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from test_cli import sourcewatch
 
 from site_of_pages import Site, page, row, serving, write_sources
+from sourcewatch.domain.message import Delivery
+from sourcewatch.faces import notify_commands
 
 SECRET = "T0kenT0kenT0ken"
 EDITORS = """
@@ -101,3 +104,14 @@ def test_without_editors_a_run_is_as_it_was(tmp_path: Path) -> None:
         assert sourcewatch(tmp_path, "run").returncode == 0
         assert sourcewatch(tmp_path, "notify", "list").stdout.startswith("nothing waits")
         assert "no [[editor]] is set" in sourcewatch(tmp_path, "notify", "test").stderr
+
+
+@pytest.mark.parametrize(
+    ("attempts", "given_up", "said"),
+    [(1, False, "failed 1 time, again"), (2, False, "failed 2 times, again"), (1, True, "given up after 1 try: no"),
+     (9, True, "given up after 9 tries: no")],
+)  # fmt: skip
+def test_one_time_is_not_one_times(attempts: int, given_up: bool, said: str) -> None:
+    at = datetime(2026, 10, 20, tzinfo=UTC)
+    delivery = Delivery(1, "Li", "HOOK", False, at, attempts=attempts, given_up=given_up, why_not="no")
+    assert notify_commands._state(delivery).startswith(said)

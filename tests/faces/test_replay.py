@@ -314,3 +314,10 @@ def test_odd_but_legal_addresses_are_replayed_as_well(tmp_path: Path) -> None:
                     wrong[path] = gate.status, there, found.status, listed
                 assert "set-cookie" not in gate.headers
             assert wrong == {}
+
+
+def test_the_page_around_a_memento_speaks_the_readers_language(face: Face) -> None:
+    path = f"/memento/20261021T110300Z/{face.site.url('/p?q=1//2')}"
+    answer = face.ask(path, Cookie="sourcewatch_lang=zh-CN")
+    assert "存档页面，不是现在的网页" in answer.text and "2026 年 10 月 21 日" in answer.text
+    assert answer.headers["vary"] == "Cookie" and "An archived page" in face.ask(path).text

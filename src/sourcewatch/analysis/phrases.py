@@ -46,7 +46,7 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "last_read": ("最后读到", "last read"),
     "never_read": ("从未读到", "never read"),
     "failing_since": ("自 {at} 起读不到", "failing since {at}"),
-    "strikes": ("{n} 次失败", "{n:failed check}"),
+    "strikes": ("{n} 次检查未能读到", "{n:check} could not read it"),
     "dead": ("已失效", "dead"),
     "q_not_found": ("在该页上找不到", "not found on the page"),
     "q_never": ("从第一次读取起就不在所引页面上", "not found on the page that you cite, from the first reading on"),

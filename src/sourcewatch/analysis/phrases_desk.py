@@ -62,6 +62,7 @@ DESK: Mapping[str, tuple[str, str]] = {
     "d_no_changes": ("没有待审阅的改动。", "No change waits for a review."),
     "d_all_readable": ("没有读不到的来源。", "No source fails at the moment."),
     "d_made": ("数据截至 {at}", "As of {at}"),
+    "d_zone": ("时间均为 {zone} 时区。", "Times are those of {zone}."),
     "d_live": ("原网页", "live page"),
     "d_diff": ("查看差异", "Differences"),
     "d_review": ("审阅", "Review"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,6 +36,18 @@ class Voice:
 
     def day(self, at: datetime) -> str:
         return dates.day(at, self.zone, self.language)
+
+    def apart(self, times: Sequence[datetime]) -> dict[datetime, str]:
+        """Each time to the minute, and to the second where another one is of the same minute."""
+        minutes = Counter(self.minute(at) for at in times)
+        zone = ZoneInfo(self.zone)
+        return {
+            at: f"{said}:{at.astimezone(zone):%S}" if minutes[said := self.minute(at)] > 1 else said for at in times
+        }
+
+    def until(self, told: str) -> str:
+        """A certificate's end as the row has it (ISO 8601), as a date in the site's zone."""
+        return f"{self.minute(datetime.fromisoformat(told))} ({self.zone})" if told else ""
 
     def name(self, source: Source, parent: Source | None = None) -> str:
         """A source's title; a figure is named after the page that shows it, a mirror after what it is a copy of."""

@@ -79,10 +79,13 @@ def notify_list() -> int:
 
 
 def _state(d: Delivery) -> str:
+    from .shown import counted
+
     if d.sent_at is not None:
         return f"sent {d.sent_at:%Y-%m-%d %H:%M}Z"
     if d.given_up:
-        return f"given up after {d.attempts} tries: {d.why_not}" if d.attempts else f"not sent: {d.why_not}"
+        tried = "1 try" if d.attempts == 1 else f"{d.attempts} tries"
+        return f"given up after {tried}: {d.why_not}" if d.attempts else f"not sent: {d.why_not}"
     if d.why_not:
-        return f"failed {d.attempts} times, again {d.next_try_at:%Y-%m-%d %H:%M}Z: {d.why_not}"
+        return f"failed {counted(d.attempts, 'time')}, again {d.next_try_at:%Y-%m-%d %H:%M}Z: {d.why_not}"
     return f"{'digest' if d.digest else 'due'} {d.next_try_at:%Y-%m-%d %H:%M}Z"

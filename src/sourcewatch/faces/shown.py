@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from ..analysis.excerpt import as_terminal, parts_of, plain, shortened
@@ -194,9 +194,13 @@ def last_check(span: Span) -> str:
     out += [f"  figure {e['id']}, {e['verdict']}: {e['alt'] or e['url']}" for e in span.facts.get("embeds", [])]
     out += _seen_by(span.facts.get("browser"))
     if certificate := span.facts.get("certificate"):
-        issued = f"issued by {certificate['issuer']}, until {certificate['not_after']}"
+        issued = f"issued by {certificate['issuer']}, until {_until(certificate['not_after'])}"
         out.append(f"  certificate of {certificate['subject']}, {issued}")
     return "\n".join(plain(line) if not line.startswith("  ") else "  " + plain(line.strip()) for line in out)
+
+
+def _until(told: str) -> str:
+    return f"{datetime.fromisoformat(told).astimezone(UTC):%Y-%m-%d %H:%M}Z"
 
 
 def read_by(source: Source) -> str:

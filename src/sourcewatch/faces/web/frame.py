@@ -75,12 +75,12 @@ def frame(
     known: Sequence[Memento],
     here: Memento,
     headers: Mapping[str, str],
+    language: str,
 ) -> Response:
-    """The framed memento. Raises StorageError."""
-    language = house.settings.site.language
+    """The framed memento, in the reader's *language*. Raises StorageError."""
     say = LABELS[language]
     title = plain(here.version.title) or links.original
-    body = [_banner(house, links, here, title), _ways(say, links, known, here)]
+    body = [_banner(house, links, here, title, language), _ways(say, links, known, here)]
     if here.version.media_type.startswith(SHOWN_IN_FRAMES) or not here.version.media_type:
         source = escape(f"/memento/{here.stamp}{RAW}/{links.original}")
         body.append(f'<iframe sandbox referrerpolicy="no-referrer" title="{escape(title)}" src="{source}"></iframe>')
@@ -91,17 +91,17 @@ def frame(
         figures = "".join(_figure(say, language, figure) for figure in replay.figures(here))
         body.append(f"<section><h2>{say['figures']}</h2>{figures}</section>")
     response = page(f"{title} · {here.stamp}", "\n".join(body), language=language)
-    response.headers.update(headers)
+    response.headers.update({**headers, "Vary": "Cookie"})
     return response
 
 
-def _banner(house: House, links: Addresses, here: Memento, title: str) -> str:
+def _banner(house: House, links: Addresses, here: Memento, title: str, language: str) -> str:
     site = house.settings.site
-    say = LABELS[site.language]
+    say = LABELS[language]
     rows = [
         (say["address"], links.original),
-        (say["captured"], f"{minute(here.at, site.timezone, site.language)} ({here.at:%Y-%m-%dT%H:%M:%SZ})"),
-        (say["verdict"], f"{word(here.verdict.word, site.language)} ({here.verdict.word})"),
+        (say["captured"], f"{minute(here.at, site.timezone, language)} ({here.at:%Y-%m-%dT%H:%M:%SZ})"),
+        (say["verdict"], f"{word(here.verdict.word, language)} ({here.verdict.word})"),
     ]
     hand = f'<p class="hand">{escape(plain(say["hand"].format(**here.hand)))}</p>' if here.hand else ""
     copied = _copied(house, here)

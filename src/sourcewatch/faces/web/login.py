@@ -15,6 +15,7 @@ from ...analysis.phrases import say
 from .access import COOKIE, Access, named
 from .forms import fields
 from .pages import page
+from .shell import language_of
 
 LASTS_S = 30 * 86_400
 
@@ -39,9 +40,9 @@ async def _enter(request: Request) -> Response:
         who = access.check(request, access.tokens(), secret)
     except HTTPException as error:
         wait = int((error.headers or {})["Retry-After"])
-        return _shown(request, where, say("a_wait", _language(request), n=wait), 429, {"Retry-After": str(wait)})
+        return _shown(request, where, say("a_wait", language_of(request), n=wait), 429, {"Retry-After": str(wait)})
     if who is None:
-        return _shown(request, where, say("a_wrong", _language(request)), 401)
+        return _shown(request, where, say("a_wrong", language_of(request)), 401)
     entered = RedirectResponse(local(where), 303, {"Cache-Control": "no-store"})
     https = request.url.scheme == "https" or request.headers.get("origin", "").startswith("https://")
     entered.set_cookie(COOKIE, secret, max_age=LASTS_S, secure=https, httponly=True, samesite="strict")
@@ -67,7 +68,7 @@ def local(where: str) -> str:
 def _shown(
     request: Request, where: str, fault: str = "", status: int = 200, headers: dict[str, str] | None = None
 ) -> Response:
-    language, name = _language(request), named(request)
+    language, name = language_of(request), named(request)
     body = f"<main><h1>{say('a_title', language)}</h1>"
     if name:
         button = f"<button>{say('a_leave', language)}</button>"
@@ -88,7 +89,3 @@ def _shown(
     shown = page(say("a_title", language), body + "</main>", language=language, status=status)
     shown.headers.update({"Cache-Control": "no-store", **(headers or {})})
     return shown
-
-
-def _language(request: Request) -> str:
-    return str(request.app.state.house.settings.site.language)

@@ -21,6 +21,7 @@ from ...analysis.address import normal
 from ...domain.memento import Memento
 from ...services.replay import Replay, closest
 from .frame import frame
+from .shell import language_of
 
 RAW = "id_"
 MEMENTO_GUARDS = {
@@ -153,7 +154,7 @@ def _memento(request: Request) -> Response:
     if raw:
         archived = replay.archived(found)
         return Response(archived.data, headers={"Content-Type": archived.content_type, **headers, **MEMENTO_GUARDS})
-    return frame(request.app.state.house, replay, links, known, found, headers)
+    return frame(request.app.state.house, replay, links, known, found, headers, language_of(request))
 
 
 def _to(address: str, headers: Mapping[str, str] | None = None) -> Response:
