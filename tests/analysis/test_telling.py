@@ -202,6 +202,8 @@ def test_times_of_one_minute_are_told_apart_by_their_seconds() -> None:
 def test_a_certificates_end_is_a_date_with_its_zone() -> None:
     assert EN.until("2026-12-31T16:30:00+00:00") == "1 January 2027 00:30 (Asia/Shanghai)"
     assert ZH.until("2026-12-31T16:30:00+00:00") == "2027 年 1 月 1 日 00:30 (Asia/Shanghai)" and EN.until("") == ""
+    without_end = "9999-12-31T23:59:59+00:00"
+    assert EN.until(without_end) == without_end and EN.until("\x1b[2Jno time") == "[2Jno time"
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,14 @@ class Voice:
         }
 
     def until(self, told: str) -> str:
-        """A certificate's end as the row has it (ISO 8601), as a date in the site's zone."""
-        return f"{self.minute(datetime.fromisoformat(told))} ({self.zone})" if told else ""
+        """A certificate's end as the row has it (ISO 8601), as a date in the site's zone.
+
+        One without an end says 9999-12-31T23:59:59Z (RFC 5280 §4.1.2.5), which has no place east of Greenwich.
+        """
+        try:
+            return f"{self.minute(datetime.fromisoformat(told))} ({self.zone})" if told else ""
+        except (ValueError, OverflowError):
+            return excerpt.plain(told)
 
     def name(self, source: Source, parent: Source | None = None) -> str:
         """A source's title; a figure is named after the page that shows it, a mirror after what it is a copy of."""

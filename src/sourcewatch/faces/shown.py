@@ -200,7 +200,10 @@ def last_check(span: Span) -> str:
 
 
 def _until(told: str) -> str:
-    return f"{datetime.fromisoformat(told).astimezone(UTC):%Y-%m-%d %H:%M}Z"
+    try:
+        return f"{datetime.fromisoformat(told).astimezone(UTC):%Y-%m-%d %H:%M}Z"
+    except (ValueError, OverflowError):
+        return told  # no time that we wrote
 
 
 def read_by(source: Source) -> str:
