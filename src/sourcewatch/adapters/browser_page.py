@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 WIDTH_PX, HEIGHT_PX = 1280, 900
 MOST_HEIGHT_PX = 10_000  # of a screenshot: one page made a PNG of 38,780 px (measured)
+WHOLE_PAGE = {"captureBeyondViewport": True, "optimizeForSpeed": True}  # packed fast: 0.2 s of CPU a check less, a third larger
 MOST_SCREENS = 12  # scrolled through: pictures further down are loaded by whoever reads that far
 LOADS_WITHIN_S, QUIET_S, SETTLES_WITHIN_S, SHOT_WITHIN_S = 10.0, 0.4, 3.0, 8.0
 FRAME_S = 0.05  # after a scroll: observers are told in the next frame
@@ -355,7 +356,7 @@ class Page:
         clip = {"x": 0, "y": 0, "width": WIDTH_PX, "height": min(height_px or HEIGHT_PX, MOST_HEIGHT_PX), "scale": 1}
         try:
             async with asyncio.timeout(SHOT_WITHIN_S):
-                told = await devtools.send("Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True})
+                told = await devtools.send("Page.captureScreenshot", {"clip": clip, **WHOLE_PAGE})
         except TimeoutError:
             self._heard.note(f"no screenshot was to be had within {SHOT_WITHIN_S:g} s")
             return b""
