@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 WIDTH_PX, HEIGHT_PX = 1280, 900
 MOST_HEIGHT_PX = 10_000  # of a screenshot: one page made a PNG of 38,780 px (measured)
-WHOLE_PAGE = {"captureBeyondViewport": True, "optimizeForSpeed": True}  # packed fast: 0.2 s of CPU a check less, a third larger
+# Packed fast: 0.2 s of CPU a check less, a third larger.
+WHOLE_PAGE = {"captureBeyondViewport": True, "optimizeForSpeed": True}
 MOST_SCREENS = 12  # scrolled through: pictures further down are loaded by whoever reads that far
 LOADS_WITHIN_S, QUIET_S, SETTLES_WITHIN_S, SHOT_WITHIN_S = 10.0, 0.4, 3.0, 8.0
 FRAME_S = 0.05  # after a scroll: observers are told in the next frame
