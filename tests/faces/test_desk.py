@@ -189,7 +189,9 @@ def test_an_editor_reviews_by_keys_alone(desk: Desk, chromium: Browser) -> None:
         expect(page.get_by_role("dialog")).to_be_visible()
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_be_hidden()  # Chromium closes it some time after the key
+        page.wait_for_function("!document.activeElement.closest('dialog')")  # and gives the keys back to the page later
         page.keyboard.press("j")
+        expect(page.locator(".item.at")).to_be_visible()
         page.keyboard.press("d")
         page.wait_for_url("**/changes/*")
         page.keyboard.press("/")
