@@ -378,7 +378,7 @@ class Ledger:
             return standing(self._tail(c, source, now))
 
     def _tail(self, c: Connection, source: str, now: datetime | None) -> list[Span]:
-        until = now + CLOCKS_APART if now is not None else datetime.max.replace(tzinfo=UTC)
+        until = _until(now)
         last = c.execute(_LAST_OWN_ACCESS, {"source": source, "until": until}).scalar()
         since = last or datetime.min.replace(tzinfo=UTC)
         rows = c.execute(_TAIL, {"source": source, "since": since, "until": until})
@@ -394,14 +394,14 @@ class Ledger:
             last = (
                 select(k.source, func.max(k.last_at).label("at"))
                 .join(t.sources, t.sources.c.id == k.source)
-                .where(k.accessed.is_(True), k.by_hand.is_(False), OWN_ADDRESS, k.last_at <= now + CLOCKS_APART)
+                .where(k.accessed.is_(True), k.by_hand.is_(False), OWN_ADDRESS, k.last_at <= _until(now))
                 .group_by(k.source)
             ).subquery()
             query = (
                 SPANS.join(t.sources, t.sources.c.id == k.source)
                 .outerjoin(last, last.c.source == k.source)
                 .where(or_(last.c.at.is_(None), k.last_at >= last.c.at))
-                .where(OWN_ADDRESS, k.last_at <= now + CLOCKS_APART)
+                .where(OWN_ADDRESS, k.last_at <= _until(now))
             )
             tails: dict[str, list[Span]] = {}
             for row in c.execute(query):
@@ -411,8 +411,7 @@ class Ledger:
     def recovered_since(self, since: datetime, now: datetime | None = None) -> dict[str, Standing]:
         """Sources whose last failure ended after *since*: their whole standing, folded from all their rows, but for
         those from after *now*."""
-        until = now + CLOCKS_APART if now is not None else datetime.max.replace(tzinfo=UTC)
-        k = t.checks.c
+        k, until = t.checks.c, _until(now)
         with storage("reading checks"), self._engine.connect() as c:
             failing = select(k.source).where(k.accessed.is_(False)).distinct()
             ids = c.execute(
@@ -455,7 +454,7 @@ class Ledger:
 
     def dated_ahead(self, now: datetime) -> int:
         """How many rows of checks are dated after *now*: they were written while the clock was wrong."""
-        query = select(func.count()).select_from(t.checks).where(t.checks.c.last_at > now + CLOCKS_APART)
+        query = select(func.count()).select_from(t.checks).where(t.checks.c.last_at > _until(now))
         with storage("reading checks"), self._engine.connect() as c:
             return int(c.execute(query).scalar_one())
 
@@ -463,7 +462,7 @@ class Ledger:
         """For each source the sightings of its newest version, with when each quote last stood, by *now*."""
         with storage("reading sightings"), self._engine.connect() as c:
             newest = _newest_at_their_addresses()
-            stood = last_stood(c, until=now + CLOCKS_APART if now is not None else None)
+            stood = last_stood(c, until=_until(now))
             found: dict[str, list[Quoted]] = {}
             for r in c.execute(select(t.sightings).where(t.sightings.c.version.in_(newest))):
                 sighting = sighting_of(r.quote, r.kind, r.score, r.facts)
@@ -498,6 +497,11 @@ _LAST_ACCESS = (
 
 
 @cache
+def _until(now: datetime | None) -> datetime:
+    """What is dated later was written while the clock was wrong; without a *now*, nothing is."""
+    return now + CLOCKS_APART if now is not None else datetime.max.replace(tzinfo=UTC)
+
+
 def _upsert_into(dialect: str, table: Table, keys: tuple[str, ...], columns: tuple[str, ...]) -> Any:
     """Insert, or where a row with these keys is there already, set the other columns."""
     row = (sqlite if dialect == "sqlite" else postgresql).insert(table)

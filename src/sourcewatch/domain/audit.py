@@ -146,3 +146,7 @@ class Gap:
 
     tables: Sequence[str]
     at: datetime
+
+    @property
+    def words(self) -> str:
+        return f"the append-only guards on {', '.join(self.tables)} were missing on {self.at:%Y-%m-%dT%H:%M:%SZ}"

@@ -406,8 +406,7 @@ def db_check() -> int:
         if fault := wiring.schema_fault(house.database_url):
             return told(Exception(fault), 4)
         for gap in house.audits.gaps():  # whoever opens the database puts them back
-            words = f"the append-only guards on {', '.join(gap.tables)} were missing on {gap.at:%Y-%m-%dT%H:%M:%SZ}"
-            return told(Exception(f"{words}; they are back, and `sourcewatch verify` compares rows with files"), 4)
+            return told(Exception(f"{gap.words}; they are back, and `sourcewatch verify` compares rows with files"), 4)
         typer.echo("the schema is as it should be; facts are guarded")
     return 0
 

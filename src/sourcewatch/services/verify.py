@@ -108,8 +108,7 @@ def verify(
     vouched = chain.files
     walk = _Walk(evidence, now, vouched, audits.whole())
     for gap in gaps:
-        words = f"the append-only guards on {', '.join(gap.tables)} were missing on {gap.at:%Y-%m-%dT%H:%M:%SZ}"
-        walk.tell(FlawKind.ROW, DATABASE, f"{words}: rows may be others than were written")
+        walk.tell(FlawKind.ROW, DATABASE, f"{gap.words}: rows may be others than were written")
     for path, words in [*chain.breaks, *_ends(chain, noted)]:
         walk.tell(FlawKind.CHAIN, path, words)
     for path, words in (timestamps or {}).items():
