@@ -248,7 +248,7 @@ def test_an_installation_moves_to_a_server_and_workers_go_on_with_it(server: Eng
             assert count(server, "SELECT count(*) FROM versions") == 4, "the same as before"
             fleet.ask("verify")
             fleet.running[0].send_signal(signal.SIGTERM)
-            assert fleet.running[0].wait(60) == 0
+            assert fleet.running[0].wait(60) == 0, fleet.logs()
             fleet.url = ""
             assert "its runs are not ours" in fleet.ask("db", "copy", address(server).replace("+psycopg", ""), expect=4)
 

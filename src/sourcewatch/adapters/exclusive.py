@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from types import TracebackType
 from typing import Self
 
 from sqlalchemy import Connection, Engine, func, select, text
 from sqlalchemy.exc import DBAPIError
 
-from ..domain.errors import BusyError
+from ..domain.errors import BusyError, StorageError
 from .database import storage
 
 LOCK = 0x50_57  # any number that all runs agree on
@@ -35,7 +36,7 @@ class Exclusive:
     def hold(self) -> None:
         """Take the lock, or make sure that it is still ours: a server that was restarted has forgotten it.
 
-        Raises BusyError, StorageError.
+        From any thread. Raises BusyError, StorageError.
         """
         self._session.hold()
 
@@ -46,7 +47,7 @@ class Exclusive:
 
 
 class Lead:
-    """Who leads: one of the processes that try, until it ends, or the server has not heard of it for a while."""
+    """Who leads: one of the processes that try, until it lets go or ends, or is not heard of for a while."""
 
     def __init__(self, engine: Engine) -> None:
         self._session = _Session(engine, LEAD, "another leads", idle_s=LEAD_IDLE_S)
@@ -64,22 +65,43 @@ class Lead:
 
 
 class _Session:
-    """An advisory lock and the session that holds it."""
+    """An advisory lock and the session that holds it, from the first `hold` to `release`.
+
+    Whoever makes sure of the lock does so in a thread that nobody waits for, so it may be at it when the lock is
+    released. A session belongs to one thread at a time: closed while another thread waits for the server's answer, its
+    socket's number may be a new connection's by then, which gets the other's bytes.
+    """
 
     def __init__(self, engine: Engine, lock: int, busy: str, *, shared: bool = False, idle_s: int = 0) -> None:
         self._engine, self._lock, self._busy, self._idle_s = engine, lock, busy, idle_s
         self._take = func.pg_try_advisory_lock_shared if shared else func.pg_try_advisory_lock
         self._session: Connection | None = None
+        self._using, self._released = threading.Lock(), False
 
     def hold(self) -> None:
         if self._engine.dialect.name != "postgresql":
             return
+        try:
+            with self._using:
+                self._hold()
+        finally:
+            if self._released:
+                self._let_go()
+
+    def release(self) -> None:
+        """For good, and without waiting: with its session the lock goes, at the latest when who uses it is done."""
+        self._released = True
+        self._let_go()
+
+    def _hold(self) -> None:
+        if self._released:
+            raise StorageError("the lock was released meanwhile")
         if self._session is not None:
             try:
                 self._session.execute(select(1))
                 return
             except DBAPIError:
-                self._let_go()
+                self._close()
         with storage("taking its lock"):
             # Without a transaction: one that stayed open for months would keep VACUUM from cleaning up.
             session = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
@@ -94,11 +116,14 @@ class _Session:
                 raise
             self._session = session
 
-    def release(self) -> None:
-        if self._session is not None:  # with its session the lock goes
-            self._let_go()
-
     def _let_go(self) -> None:
+        if self._using.acquire(blocking=False):  # else whoever uses it lets go after it
+            try:
+                self._close()
+            finally:
+                self._using.release()
+
+    def _close(self) -> None:
         session, self._session = self._session, None
         if session is not None:
             with contextlib.suppress(DBAPIError):

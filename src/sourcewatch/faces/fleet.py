@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from sqlalchemy import Engine
 
 from ..adapters import database, turn_rows
-from ..adapters.exclusive import Lead
 from ..adapters.guard import Resolve
 from ..adapters.queue import Check, HostQueue
 from ..adapters.strays import Strays
@@ -30,13 +29,12 @@ from .wiring import House
 
 @dataclass(slots=True)
 class Base:
-    """What every process of a fleet has: its name, its rows, the queue, and a try at the lead."""
+    """What every process of a fleet has: its name, its rows, and the queue."""
 
     name: str
     engine: Engine
     rows: TurnRows
     queue: HostQueue
-    lead: Lead
 
     def workers(self) -> list[WorkerRow]:
         return turn_rows.workers(self.engine)
@@ -51,7 +49,7 @@ async def base(house: House, check: Check | None = None) -> AsyncIterator[Base]:
         queue = HostQueue(house.database_url, check)
         rows = TurnRows(engine, name, silence_s(house.settings.fetch.deadline_s))
         async with queue.opened():
-            yield Base(name, engine, rows, queue, Lead(engine))
+            yield Base(name, engine, rows, queue)
     finally:
         engine.dispose()
 

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from ..adapters.exclusive import Lead
 from ..domain.errors import StorageError
 from ..services.threads import aside
 from .daemon import Job, carry_out, scheduler
@@ -39,10 +40,11 @@ class Leader:
     clock: Callable[[], datetime]
     leads: bool = False
     scheduler: AsyncIOScheduler = field(init=False)
+    lead: Lead = field(init=False)
     _swept_at: datetime | None = None
 
     def __post_init__(self) -> None:
-        self.scheduler = scheduler()
+        self.scheduler, self.lead = scheduler(), Lead(self.base.engine)
         for job in self.jobs:
             self.scheduler.add_job(self.do, job.trigger, [job], id=job.name)
 
@@ -56,7 +58,7 @@ class Leader:
         finally:
             self.scheduler.shutdown(wait=False)
             self.leads = False
-            await aside(self.base.lead.release)
+            self.lead.release()
 
     async def do(self, job: Job) -> None:
         if self.leads or job.of_web:
@@ -66,7 +68,7 @@ class Leader:
         """Never raises for what the storage does."""
         led = self.leads
         try:
-            self.leads = await aside(self.base.lead.hold)
+            self.leads = await aside(self.lead.hold)
             if self.leads:
                 await self._lead()
         except StorageError as error:

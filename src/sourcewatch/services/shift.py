@@ -104,6 +104,7 @@ class Shifts:
     _now: _Shift | None = None
     _over: list[_Shift] = field(default_factory=list)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _ending: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def host(self, host: str, by: datetime) -> None:
         """A job: what is due at a host, unless it is not ours to ask. Raises StorageError when we are to stop."""
@@ -172,16 +173,21 @@ class Shifts:
     async def look(self) -> None:
         """End the run that has lasted long enough, as soon as nothing of it is under way. To be asked every second.
 
-        Raises StorageError; then it is ended later.
+        Raises StorageError; then it is ended later. Whoever is cancelled meanwhile leaves a run's end whole: the next
+        look waits for it and does not end that run once more.
         """
+        await asyncio.shield(asyncio.ensure_future(self._look()))
+
+    async def _look(self) -> None:
         async with self._lock:
             if self._now is not None and (self.closing or self._long_enough(self._now)):
                 self._over.append(self._now)
                 self._now = None
-        for shift in [s for s in self._over if not s.busy]:
-            await shift.work.runner.end(shift.run, shift.started, shift.work.tally)
-            self._over.remove(shift)
-            self.ended(shift.work.tally)
+        async with self._ending:
+            for shift in [s for s in self._over if not s.busy]:
+                await shift.work.runner.end(shift.run, shift.started, shift.work.tally)
+                self._over.remove(shift)
+                self.ended(shift.work.tally)
 
     def _long_enough(self, shift: _Shift) -> bool:
         """Where a host or two have failed as our own network would, more hosts are to tell whose fault it is."""
