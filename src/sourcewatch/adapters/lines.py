@@ -67,7 +67,8 @@ class Lines:
         stale_at = time.monotonic() - IDLE_S
         surplus = len(self._lines) - (0 if self._closing else MOST_LINES)
         for origin, line in list(self._lines.items())[: max(surplus, 8)]:
-            if not line.busy and (surplus > 0 or line.used_at < stale_at):
+            ours = self._lines.get(origin) is line  # else closed by another task while we closed the one before
+            if ours and not line.busy and (surplus > 0 or line.used_at < stale_at):
                 del self._lines[origin]
                 surplus -= 1
                 await line.transport.aclose()

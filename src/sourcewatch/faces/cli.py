@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
@@ -71,18 +72,21 @@ def main() -> NoReturn:
         code = told(Exception(f"the output cannot be written: {error.strerror or error}"), 4)
     except KeyboardInterrupt:
         code = told(Exception("stopped; what was checked is kept"), 130)
-    except Exception as error:
+    except SystemExit:
+        raise
+    except BaseException as error:  # a cancelled task's, too, is no Exception
         code = _usage(error)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _usage(error: Exception) -> int:
+def _usage(error: BaseException) -> int:
     if (show := getattr(error, "show", None)) is not None:  # click's own usage errors
         show()
         return int(getattr(error, "exit_code", 2))
     if type(error).__name__ == "Abort":
         return told(Exception("stopped; what was checked is kept"), 130)
-    raise error
+    traceback.print_exception(error)  # Python's own code for it is 1, which says findings
+    return 5
 
 
 def _nowhere() -> TextIO:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sqlalchemy import Engine
 
 from ..adapters import database, turn_rows
+from ..adapters.exclusive import Lead as Lead
 from ..adapters.guard import Resolve
 from ..adapters.queue import Check, HostQueue
 from ..adapters.strays import Strays
@@ -29,12 +30,15 @@ from .wiring import House
 
 @dataclass(slots=True)
 class Base:
-    """What every process of a fleet has: its name, its rows, and the queue."""
+    """What every process of a fleet has: its name, its rows, the queue, and tries at the lead."""
 
     name: str
     engine: Engine
     rows: TurnRows
     queue: HostQueue
+
+    def lead(self) -> Lead:
+        return Lead(self.engine)
 
     def workers(self) -> list[WorkerRow]:
         return turn_rows.workers(self.engine)

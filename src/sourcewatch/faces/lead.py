@@ -14,11 +14,10 @@ from datetime import datetime, timedelta
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from ..adapters.exclusive import Lead
 from ..domain.errors import StorageError
 from ..services.threads import aside
 from .daemon import Job, carry_out, scheduler
-from .fleet import Base
+from .fleet import Base, Lead
 from .pulse import Pulse
 from .wiring import House
 
@@ -44,7 +43,7 @@ class Leader:
     _swept_at: datetime | None = None
 
     def __post_init__(self) -> None:
-        self.scheduler, self.lead = scheduler(), Lead(self.base.engine)
+        self.scheduler, self.lead = scheduler(), self.base.lead()
         for job in self.jobs:
             self.scheduler.add_job(self.do, job.trigger, [job], id=job.name)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -22,22 +22,23 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Pulse:
-    """*faults* by part: the sentence, and since when (UTC)."""
+    """*faults* by part: the sentence, and since when (UTC). Never changed in place: other threads read it."""
 
     started_at: datetime
     ticked_at: datetime | None = None
     run_ended_at: datetime | None = None
-    faults: dict[str, tuple[str, datetime]] = field(default_factory=dict)
+    faults: Mapping[str, tuple[str, datetime]] = field(default_factory=dict)
 
     def fault(self, part: str, sentence: str, at: datetime) -> None:
         """Something is wrong with a part; logged when that is new."""
         known = self.faults.get(part)
         if known is None or known[0] != sentence:
             _log.error("%s: %s", part, sentence)
-        self.faults[part] = sentence, known[1] if known else at
+        self.faults = {**self.faults, part: (sentence, known[1] if known else at)}
 
     def well(self, part: str) -> None:
-        if self.faults.pop(part, None):
+        if part in self.faults:
+            self.faults = {name: fault for name, fault in self.faults.items() if name != part}
             _log.info("%s: well again", part)
 
     def ran(self, void_reason: str | None, at: datetime) -> None:

@@ -170,9 +170,9 @@ class Worker:
 
     def _tell(self, started: datetime) -> None:
         self.crew.lock.hold()
-        faults = [f"{part}: {words}" for part, (words, _) in sorted(self.pulse.faults.items()) if part != "database"]
-        since = min((at for part, (_, at) in self.pulse.faults.items() if part != "database"), default=None)
-        told = ("; ".join(faults), since) if since is not None else None
+        faults = sorted((part, *fault) for part, fault in self.pulse.faults.items() if part != "database")
+        words = "; ".join(f"{part}: {sentence}" for part, sentence, _ in faults)
+        told = (words, min(since for *_, since in faults)) if faults else None
         self.base.rows.tell(started, len(self.turns.ours), self.shifts.checks, self.leader.leads, told)
 
     async def _look(self) -> None:
