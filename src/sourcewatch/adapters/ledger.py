@@ -496,12 +496,12 @@ _LAST_ACCESS = (
 )
 
 
-@cache
 def _until(now: datetime | None) -> datetime:
     """What is dated later was written while the clock was wrong; without a *now*, nothing is."""
     return now + CLOCKS_APART if now is not None else datetime.max.replace(tzinfo=UTC)
 
 
+@cache
 def _upsert_into(dialect: str, table: Table, keys: tuple[str, ...], columns: tuple[str, ...]) -> Any:
     """Insert, or where a row with these keys is there already, set the other columns."""
     row = (sqlite if dialect == "sqlite" else postgresql).insert(table)

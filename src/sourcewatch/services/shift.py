@@ -176,7 +176,7 @@ class Shifts:
         Raises StorageError; then it is ended later. Whoever is cancelled meanwhile leaves a run's end whole: the next
         look waits for it and does not end that run once more.
         """
-        await asyncio.shield(asyncio.ensure_future(self._look()))
+        await asyncio.shield(self._look())
 
     async def _look(self) -> None:
         async with self._lock:
